@@ -51,5 +51,7 @@ if(LOCKSTEP_TESTS)
   target_include_directories(lockstep_imgui_with_test_engine PUBLIC "${PROJECT_SOURCE_DIR}")
   target_compile_definitions(lockstep_imgui_with_test_engine PUBLIC
     IMGUI_USER_CONFIG="viewer/testing/imgui_test_config.h" "IMPLOT_CUSTOM_NUMERIC_TYPES=(double)")
+  # It draws a few frames: optimizing it would take longer.
+  target_compile_options(lockstep_imgui_with_test_engine PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(lockstep_imgui_with_test_engine PUBLIC glfw OpenGL::GL Threads::Threads ${CMAKE_DL_LIBS})
 endif()

@@ -1,13 +1,32 @@
 # One folder is one library, its tests, its benchmark and its fuzzer: a helper for each says so in a line.
 
-# lockstep_library(NAME SOURCES a.cpp b.cpp DEPENDS other_library fmt::fmt)
-# In sections of their own, so that an executable takes of it what it uses (--gc-sections).
+# The headers that nearly every file includes, compiled once for all libraries: they are half of what a file takes. Files include
+# what they use all the same: -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON builds without.
+set(LOCKSTEP_LIBRARY_OPTIONS ${LOCKSTEP_WARNINGS} $<$<CONFIG:Release>:-ffunction-sections -fdata-sections>)
+set(LOCKSTEP_COMMON_HEADERS
+  <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <map> <memory> <optional> <set> <span> <string> <string_view>
+  <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/common_headers.cpp" CONTENT "// A library needs an object.\n")
+add_library(lockstep_common_headers STATIC "${PROJECT_BINARY_DIR}/common_headers.cpp")
+target_compile_options(lockstep_common_headers PRIVATE ${LOCKSTEP_LIBRARY_OPTIONS})
+target_link_libraries(lockstep_common_headers PRIVATE fmt::fmt)
+target_precompile_headers(lockstep_common_headers PRIVATE ${LOCKSTEP_COMMON_HEADERS})
+# Its headers are compiled with them.
+set(LOCKSTEP_FMT_DEFINITIONS $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
+
+# lockstep_library(NAME SOURCES a.cpp b.cpp DEPENDS other_library fmt::fmt [OWN_HEADERS])
+# In sections of their own, so that an executable takes of it what it uses (--gc-sections). OWN_HEADERS: without those above.
 function(lockstep_library name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "OWN_HEADERS" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
-  target_compile_options(${name} PRIVATE ${LOCKSTEP_WARNINGS} $<$<CONFIG:Release>:-ffunction-sections -fdata-sections>)
+  target_compile_options(${name} PRIVATE ${LOCKSTEP_LIBRARY_OPTIONS})
   target_link_libraries(${name} PUBLIC ${arg_DEPENDS})
+  lockstep_compile_together(${name})
+  if(NOT arg_OWN_HEADERS)
+    target_compile_definitions(${name} PRIVATE ${LOCKSTEP_FMT_DEFINITIONS})
+    target_precompile_headers(${name} REUSE_FROM lockstep_common_headers)
+  endif()
 endfunction()
 
 # lockstep_executable(NAME SOURCES main.cpp DEPENDS library): goes to bin/, installed.
@@ -20,30 +39,16 @@ function(lockstep_executable name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# lockstep_use_ccache_with_headers(NAME): of a target with a precompiled header. ccache takes one only where it may believe that
-# the header's macros are the same.
-function(lockstep_use_ccache_with_headers name)
-  if(LOCKSTEP_CCACHE)
-    set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER
-      "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime;${LOCKSTEP_CCACHE}")
-    target_compile_options(${name} PRIVATE -fpch-preprocess)
-  endif()
-endfunction()
-
-# What is tested is optimized; the tests' own code need not be, and compiles in two thirds of the time (in half of it
-# where UBSan checks every pointer).
-set(LOCKSTEP_TEST_OPTIONS ${LOCKSTEP_WARNINGS} $<$<CONFIG:Release>:-O1>)
-if(LOCKSTEP_SANITIZE)
-  list(APPEND LOCKSTEP_TEST_OPTIONS -O0)
-endif()
-# GoogleTest's headers, compiled once for all tests: those of an executable, because its code is compiled as theirs is.
+# What is tested is optimized; the tests' own code need not be, and compiles in two thirds of the time (in half of it where UBSan
+# checks every pointer).
+set(LOCKSTEP_TEST_OPTIONS ${LOCKSTEP_WARNINGS} -O0)
+# The tests' headers: those of an executable, because its code is compiled as theirs is.
 if(LOCKSTEP_TESTS)
   add_executable(lockstep_test_headers "${CMAKE_CURRENT_LIST_DIR}/test_headers.cpp")
   target_compile_options(lockstep_test_headers PRIVATE ${LOCKSTEP_TEST_OPTIONS})
-  target_link_libraries(lockstep_test_headers PRIVATE GTest::gmock GTest::gtest)
+  target_link_libraries(lockstep_test_headers PRIVATE GTest::gmock GTest::gtest fmt::fmt)
   target_precompile_headers(lockstep_test_headers PRIVATE
-    <gmock/gmock.h> <gtest/gtest.h> <filesystem> <fstream> <functional> <map> <string> <vector>)
-  lockstep_use_ccache_with_headers(lockstep_test_headers)
+    ${LOCKSTEP_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h> <fstream>)
   set_target_properties(lockstep_test_headers PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
 endif()
 
@@ -64,9 +69,9 @@ function(lockstep_test name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_options(${name} PRIVATE ${LOCKSTEP_TEST_OPTIONS})
   target_precompile_headers(${name} REUSE_FROM lockstep_test_headers)
-  lockstep_use_ccache_with_headers(${name})
+  lockstep_compile_together(${name})
   target_compile_definitions(${name} PRIVATE LOCKSTEP_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-                             LOCKSTEP_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+                             LOCKSTEP_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" ${LOCKSTEP_FMT_DEFINITIONS})
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST

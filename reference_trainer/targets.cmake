@@ -8,7 +8,7 @@ function(trainer_torch_library folder)
   endif()
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
   set(name lockstep_trainer_${folder}_torch)
-  lockstep_library(${name} SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS})
+  lockstep_library(${name} OWN_HEADERS SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS})
   # Private: the wheel's include folder also holds a copy of fmt, another version than the system's. So these files do not
   # use fmt, and what links this library does not see that folder.
   target_link_libraries(${name} PRIVATE lockstep_libtorch)
@@ -19,7 +19,6 @@ function(trainer_torch_library folder)
   else()
     target_precompile_headers(${name} REUSE_FROM lockstep_trainer_streams_torch)
   endif()
-  lockstep_use_ccache_with_headers(${name})
 endfunction()
 
 # trainer_test(NAME a_test.cpp ...): tests that run lockstep-train on small jobs.

@@ -19,7 +19,8 @@ struct StepWork {
 
 // From a counter that tells the size of a batch (tokens, samples, sequence length: the last point within the
 // step), on all ranks and in nine of ten steps; else, where ranks compute on GPUs, from the sizes that their
-// kernels are launched in (kernel_work.h), or from the number of kernels that a step launched. Absent where neither is known or all amounts are equal.
+// kernels are launched in (kernel_work.h), or from the number of kernels that a step launched. Absent where
+// neither is known or all amounts are equal.
 std::optional<StepWork> work_of_steps(const Job& job, const StepTable& table);
 
 // Pearson's correlation of two quantities over ranks and steps, each as its deviation from the median of its

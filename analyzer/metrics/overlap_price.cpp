@@ -66,7 +66,7 @@ class Cover {
   std::size_t next_ = 0;
 };
 
-struct Times {
+struct TimesOfKind {
   std::vector<std::int64_t> alone;
   std::int64_t under_ns = 0, under = 0;
 };
@@ -77,7 +77,7 @@ std::optional<OverlapPrice> price_overlap(const RankTrace& rank, std::span<const
   const IntervalSet communication = communication_of(rank);
   if (communication.empty()) return std::nullopt;
   Cover cover(communication);
-  std::unordered_map<Kind, Times, HashOfKind> kinds;
+  std::unordered_map<Kind, TimesOfKind, HashOfKind> kinds;
   std::size_t window = 0;
   for (const Activity& activity : rank.activities) {
     while (window < windows.size() && windows[window].end <= activity.begin) ++window;
@@ -90,7 +90,7 @@ std::optional<OverlapPrice> price_overlap(const RankTrace& rank, std::span<const
     const Covered covered = cover.of(activity);
     if (covered == Covered::in_part) continue;
     const std::int64_t length = activity.end - activity.begin;
-    Times& times = kinds[*kind];
+    TimesOfKind& times = kinds[*kind];
     if (covered == Covered::not_at_all) {
       times.alone.push_back(length);
     } else {

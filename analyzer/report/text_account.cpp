@@ -111,7 +111,7 @@ void print_account(const Report& report, const TextOptions& /*options*/, Page& p
   if (!steady.empty()) page.wrap(Line{}.text(steady), 2, 2);
 }
 
-constexpr auto kMembers = std::to_array<std::string_view>({"account", "steady"});
+constexpr auto kTextAccountMembers = std::to_array<std::string_view>({"account", "steady"});
 
 }  // namespace
 
@@ -119,7 +119,7 @@ constinit const ReportSection sections::account{
     .id = "account",
     .title = "where the wall time went",
     .on_page = "account",
-    .json = kMembers,
+    .json = kTextAccountMembers,
     .print = print_account,
 };
 

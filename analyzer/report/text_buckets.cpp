@@ -84,7 +84,7 @@ void print_buckets(const Report& report, const TextOptions& /*options*/, Page& p
         fmt::format("… {} more, each with less exposed: --json FILE", report.buckets.size() - shown.size())));
 }
 
-constexpr auto kMembers = std::to_array<std::string_view>({"buckets"});
+constexpr auto kTextBucketsMembers = std::to_array<std::string_view>({"buckets"});
 
 }  // namespace
 
@@ -92,7 +92,7 @@ constinit const ReportSection sections::buckets{
     .id = "buckets",
     .title = "layers and buckets",
     .on_page = "buckets",
-    .json = kMembers,
+    .json = kTextBucketsMembers,
     .print = print_buckets,
 };
 

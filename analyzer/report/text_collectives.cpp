@@ -123,7 +123,7 @@ void print_collectives(const Report& report, const TextOptions& options, Page& p
   print_more(page, order.size() - shown, "--collectives");
 }
 
-constexpr auto kMembers = std::to_array<std::string_view>({"collectives"});
+constexpr auto kTextCollectivesMembers = std::to_array<std::string_view>({"collectives"});
 
 }  // namespace
 
@@ -131,7 +131,7 @@ constinit const ReportSection sections::collectives{
     .id = "collectives",
     .title = "collectives",
     .on_page = "collectives",
-    .json = kMembers,
+    .json = kTextCollectivesMembers,
     .print = print_collectives,
 };
 

@@ -100,7 +100,7 @@ void print_findings(const Report& report, const TextOptions& options, Page& page
             2, 4);
 }
 
-constexpr auto kMembers = std::to_array<std::string_view>({"findings"});
+constexpr auto kTextFindingsMembers = std::to_array<std::string_view>({"findings"});
 
 }  // namespace
 
@@ -108,7 +108,7 @@ constinit const ReportSection sections::findings{
     .id = "findings",
     .title = "findings",
     .on_page = "findings",
-    .json = kMembers,
+    .json = kTextFindingsMembers,
     .print = print_findings,
 };
 

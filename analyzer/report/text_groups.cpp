@@ -71,7 +71,7 @@ void print_groups(const Report& report, const TextOptions& /*options*/, Page& pa
     page.add(Line{}.text("  ").dim(fmt::format("… {} more: --json FILE", report.groups.size() - shown)));
 }
 
-constexpr auto kMembers = std::to_array<std::string_view>({"groups"});
+constexpr auto kTextGroupsMembers = std::to_array<std::string_view>({"groups"});
 
 }  // namespace
 
@@ -79,7 +79,7 @@ constinit const ReportSection sections::groups{
     .id = "groups",
     .title = "groups",
     .on_page = "groups",
-    .json = kMembers,
+    .json = kTextGroupsMembers,
     .print = print_groups,
 };
 

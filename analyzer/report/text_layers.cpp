@@ -57,7 +57,7 @@ void print_layers(const Report& report, const TextOptions& options, Page& page) 
   table.print(page, 2);
 }
 
-constexpr auto kMembers = std::to_array<std::string_view>({"layers"});
+constexpr auto kTextLayersMembers = std::to_array<std::string_view>({"layers"});
 
 }  // namespace
 
@@ -65,7 +65,7 @@ constinit const ReportSection sections::layers{
     .id = "layers",
     .title = "layers",
     .on_page = "layers",
-    .json = kMembers,
+    .json = kTextLayersMembers,
     .print = print_layers,
 };
 

@@ -99,7 +99,7 @@ void print_pipelines(const Report& report, const TextOptions& /*options*/, Page&
   print_stages(*order.front(), page);
 }
 
-constexpr auto kMembers = std::to_array<std::string_view>({"pipeline"});
+constexpr auto kTextPipelinesMembers = std::to_array<std::string_view>({"pipeline"});
 
 }  // namespace
 
@@ -107,7 +107,7 @@ constinit const ReportSection sections::pipelines{
     .id = "pipelines",
     .title = "pipelines",
     .on_page = "pipelines",
-    .json = kMembers,
+    .json = kTextPipelinesMembers,
     .print = print_pipelines,
 };
 

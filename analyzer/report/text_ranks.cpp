@@ -276,7 +276,8 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
   for (const std::string& line : efficiency_lines(report)) page.wrap(Line{}.dim(line), 2, 2);
 }
 
-constexpr auto kMembers = std::to_array<std::string_view>({"ranks", "blame", "lateness", "efficiency"});
+constexpr auto kTextRanksMembers =
+    std::to_array<std::string_view>({"ranks", "blame", "lateness", "efficiency"});
 
 }  // namespace
 
@@ -284,7 +285,7 @@ constinit const ReportSection sections::ranks{
     .id = "ranks",
     .title = "ranks",
     .on_page = "rank-section",
-    .json = kMembers,
+    .json = kTextRanksMembers,
     .print = print_ranks,
 };
 

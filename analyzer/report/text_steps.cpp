@@ -142,7 +142,7 @@ void print_steps(const Report& report, const TextOptions& options, Page& page) {
   }
 }
 
-constexpr auto kMembers = std::to_array<std::string_view>({"steps"});
+constexpr auto kTextStepsMembers = std::to_array<std::string_view>({"steps"});
 
 }  // namespace
 
@@ -150,7 +150,7 @@ constinit const ReportSection sections::steps{
     .id = "steps",
     .title = "steps",
     .on_page = "steps",
-    .json = kMembers,
+    .json = kTextStepsMembers,
     .print = print_steps,
 };
 

@@ -42,7 +42,7 @@ void print_theory(const Report& report, const TextOptions& /*options*/, Page& pa
   table.print(page, 2);
 }
 
-constexpr auto kMembers = std::to_array<std::string_view>({"theory"});
+constexpr auto kTextTheoryMembers = std::to_array<std::string_view>({"theory"});
 
 }  // namespace
 
@@ -50,7 +50,7 @@ constinit const ReportSection sections::theory{
     .id = "theory",
     .title = "beside theory",
     .on_page = "theory",
-    .json = kMembers,
+    .json = kTextTheoryMembers,
     .print = print_theory,
 };
 

@@ -67,7 +67,7 @@ void print_unknowns(const Report& report, const TextOptions& /*options*/, Page& 
   }
 }
 
-constexpr auto kMembers = std::to_array<std::string_view>({"warnings"});
+constexpr auto kTextUnknownMembers = std::to_array<std::string_view>({"warnings"});
 
 }  // namespace
 
@@ -75,7 +75,7 @@ constinit const ReportSection sections::unknown{
     .id = "unknown",
     .title = "not known",
     .on_page = "unknown",
-    .json = kMembers,
+    .json = kTextUnknownMembers,
     .print = print_unknowns,
 };
 

@@ -32,7 +32,7 @@ void print_wait_states(const Report& report, const TextOptions& /*options*/, Pag
   table.print(page, 2);
 }
 
-constexpr auto kMembers = std::to_array<std::string_view>({"wait_states"});
+constexpr auto kTextWaitStatesMembers = std::to_array<std::string_view>({"wait_states"});
 
 }  // namespace
 
@@ -40,7 +40,7 @@ constinit const ReportSection sections::wait_states{
     .id = "wait_states",
     .title = "wait states",
     .on_page = "wait-states",
-    .json = kMembers,
+    .json = kTextWaitStatesMembers,
     .print = print_wait_states,
 };
 

@@ -178,9 +178,9 @@ TEST_F(PlantedLayers, AHeaderWithoutItsPurposeIsFound) {
 
 TEST_F(PlantedLayers, AHeaderThatDoesNotCompileAloneIsFound) {
   const std::string source = tree_ / "upper/roof.cpp";
-  tree_.write("build/release/compile_commands.json",
-              "[\n{\n  \"command\": \"/usr/bin/c++ -I" + tree_.path().string() + " -std=c++20 -o roof.o -c " +
-                  source + "\",\n  \"file\": \"" + source + "\"\n}\n]\n");
+  tree_.write("build/lint/compile_commands.json", "[\n{\n  \"command\": \"/usr/bin/c++ -I" +
+                                                      tree_.path().string() + " -std=c++20 -o roof.o -c " +
+                                                      source + "\",\n  \"file\": \"" + source + "\"\n}\n]\n");
   EXPECT_EQ(problems({"--headers", "upper/roof.h"}), "");
   tree_.write("upper/roof.h",
               "// What stands on it.\n#pragma once\n#include \"lower/ground.h\"\nstd::string name();\n");

@@ -17,14 +17,14 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr auto kRemedies = std::to_array<Remedy>(
+constexpr auto kBlockedInComputeRemedies = std::to_array<Remedy>(
     {{"the program",
       "no sleeping, locks, files or network reads in forward and backward; load and log on a thread beside"},
      {"Lockstep",
       "NVTX ranges around what the model does (docs/instrumentation.md) show in which of them it is"},
      {"Lockstep", "`lockstep record` names the line of Python (`--stacks 20`, its default)"},
      {"the machine", "memory that is swapped blocks as well"}});
-constexpr Explanation kExplained{
+constexpr Explanation kBlockedInComputeExplained{
     .meaning =
         "Inside forward, backward or the optimizer no thread of the rank ran, and none wanted a core: they "
         "slept, or waited for a lock, a file, or the network.",
@@ -38,7 +38,7 @@ constexpr Explanation kExplained{
         "The work was done by threads that Lockstep does not count to the rank's (a pool of another process, "
         "a device that no lane names).",
     .lost = "all of it",
-    .remedies = kRemedies,
+    .remedies = kBlockedInComputeRemedies,
 };
 constexpr FindingKind kBlocked{
     .code = "blocked_in_compute",
@@ -48,9 +48,9 @@ constexpr FindingKind kBlocked{
     .accuses = Accused::job,
     .points_at = PointsAt::worst_step,
     .picture = "cause",
-    .explanation = &kExplained,
+    .explanation = &kBlockedInComputeExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kBlocked});
+constexpr auto kBlockedInComputeKinds = std::to_array<const FindingKind*>({&kBlocked});
 
 constexpr std::int64_t kPermille = 20;
 constexpr std::int64_t kPermilleOfShared = 50;  // on a host with too few cores
@@ -150,6 +150,6 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
 
 }  // namespace
 
-const FindingRule rules::blocked_in_compute{kKinds, find_blocked};
+const FindingRule rules::blocked_in_compute{kBlockedInComputeKinds, find_blocked};
 
 }  // namespace lockstep::analyzer

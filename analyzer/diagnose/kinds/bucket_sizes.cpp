@@ -95,7 +95,7 @@ constexpr FindingKind kFirstBucketLate{
     .bucket_operation = Operation::all_reduce,
     .explanation = &kFirstBucketLateExplained,
 };
-constexpr auto kKinds =
+constexpr auto kBucketSizesKinds =
     std::to_array<const FindingKind*>({&kBucketsTooLarge, &kBucketsTooSmall, &kFirstBucketLate});
 
 // One or two steps may be like no other: DDP lays out its buckets anew after the first one.
@@ -193,6 +193,6 @@ void find_bucket_sizes(const FindingContext& context, std::vector<Finding>& find
 
 }  // namespace
 
-const FindingRule rules::bucket_sizes{kKinds, find_bucket_sizes};
+const FindingRule rules::bucket_sizes{kBucketSizesKinds, find_bucket_sizes};
 
 }  // namespace lockstep::analyzer

@@ -39,7 +39,7 @@ constexpr FindingKind kClockUncertain{
     .accuses = Accused::host,
     .explanation = &kClockUncertainExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kClockUncertain});
+constexpr auto kClockUncertainKinds = std::to_array<const FindingKind*>({&kClockUncertain});
 
 void find_uncertain_clocks(const FindingContext& context, std::vector<Finding>& findings) {
   std::int64_t nameless = 0, operations = 0, nameless_wait = 0, wait = 0, uncertainty = 0;
@@ -77,6 +77,6 @@ void find_uncertain_clocks(const FindingContext& context, std::vector<Finding>& 
 
 }  // namespace
 
-const FindingRule rules::clock_uncertain{kKinds, find_uncertain_clocks};
+const FindingRule rules::clock_uncertain{kClockUncertainKinds, find_uncertain_clocks};
 
 }  // namespace lockstep::analyzer

@@ -15,12 +15,12 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr auto kRemedies = std::to_array<Remedy>(
+constexpr auto kCommunicationUnrecognisedRemedies = std::to_array<Remedy>(
     {{"Lockstep",
       "--communication 'REGEX=operation' (with analyze, view and export) for kernels that communicate; the "
       "same lines in a file: --communication @FILE"},
      {"PyTorch", "ProfilerActivity.CUDA; on CPUs `lockstep record`, which knows Gloo's operations"}});
-constexpr Explanation kExplained{
+constexpr Explanation kCommunicationUnrecognisedExplained{
     .meaning =
         "The job has several ranks, and in what was recorded they do not communicate, or hardly. Where they "
         "do, with kernels of a library that is not known here, these count as computation: nothing can be "
@@ -34,14 +34,14 @@ constexpr Explanation kExplained{
     .wrong =
         "The ranks are independent of each other (inference, a sweep): then there is nothing to find, and "
         "the figures of computation hold.",
-    .remedies = kRemedies,
+    .remedies = kCommunicationUnrecognisedRemedies,
 };
 constexpr FindingKind kUnrecognised{
     .code = "communication_unrecognised",
     .title = "next to no communication between the ranks is recognised",
-    .explanation = &kExplained,
+    .explanation = &kCommunicationUnrecognisedExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kUnrecognised});
+constexpr auto kCommunicationUnrecognisedKinds = std::to_array<const FindingKind*>({&kUnrecognised});
 
 constexpr std::size_t kMaxNamed = 5;
 
@@ -98,6 +98,6 @@ void find_unrecognised(const FindingContext& context, std::vector<Finding>& find
 
 }  // namespace
 
-const FindingRule rules::communication_unrecognised{kKinds, find_unrecognised};
+const FindingRule rules::communication_unrecognised{kCommunicationUnrecognisedKinds, find_unrecognised};
 
 }  // namespace lockstep::analyzer

@@ -25,12 +25,12 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr auto kRemedies = std::to_array<Remedy>(
+constexpr auto kCoresSharedRemedies = std::to_array<Remedy>(
     {{"the machine", "fewer ranks a host, more cores for them, or other programs elsewhere"},
      {"the program",
       "OMP_NUM_THREADS (torch.set_num_threads) = cores / ranks of the host; fewer workers of data loaders"},
      {"the launcher", "`taskset`, `numactl`, Slurm's --cpus-per-task: cores of its own for each rank"}});
-constexpr Explanation kExplained{
+constexpr Explanation kCoresSharedExplained{
     .meaning =
         "The threads that train are ready to run and have no core, because ranks of the host, or other "
         "programs, have them all. Who of them is late is then mostly the scheduler's "
@@ -53,16 +53,16 @@ constexpr Explanation kExplained{
         "all ranks' waiting for a core in their steps (`run_queue_ns`), of each rank that of the thread that "
         "waits longest, and nothing of a rank that has no steps while others have; where one rank waits, the "
         "others' exposed waits for it and what it waits for a core longer",
-    .remedies = kRemedies,
+    .remedies = kCoresSharedRemedies,
 };
 constexpr FindingKind kCoresShared{
     .code = "cores_shared",
     .title = "ranks wait for a core of their host",
     .accuses = Accused::host,
     .topic = Topic::short_cores,
-    .explanation = &kExplained,
+    .explanation = &kCoresSharedExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kCoresShared});
+constexpr auto kCoresSharedKinds = std::to_array<const FindingKind*>({&kCoresShared});
 
 // "2", "1.5".
 std::string number(double cores) {
@@ -229,6 +229,6 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
 
 }  // namespace
 
-const FindingRule rules::cores_shared{kKinds, find_cores_shared};
+const FindingRule rules::cores_shared{kCoresSharedKinds, find_cores_shared};
 
 }  // namespace lockstep::analyzer

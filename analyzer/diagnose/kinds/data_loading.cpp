@@ -34,7 +34,7 @@ constexpr FindingKind kDataLoading{
     .picture = "cause",
     .explanation = &kDataLoadingExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kDataLoading});
+constexpr auto kDataLoadingKinds = std::to_array<const FindingKind*>({&kDataLoading});
 
 constexpr std::int64_t kDataPermille = 20;
 
@@ -62,6 +62,6 @@ void find_data_loading(const FindingContext& context, std::vector<Finding>& find
 
 }  // namespace
 
-const FindingRule rules::data_loading{kKinds, find_data_loading};
+const FindingRule rules::data_loading{kDataLoadingKinds, find_data_loading};
 
 }  // namespace lockstep::analyzer

@@ -42,7 +42,7 @@ constexpr FindingKind kDeviceStuck{
     .accuses = Accused::rank,
     .explanation = &kDeviceStuckExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kDeviceStuck});
+constexpr auto kDeviceStuckKinds = std::to_array<const FindingKind*>({&kDeviceStuck});
 
 using namespace hang;  // NOLINT(google-build-using-namespace): its words
 
@@ -74,6 +74,6 @@ void find_stuck(const FindingContext& context, std::vector<Finding>& findings) {
 
 }  // namespace
 
-const FindingRule rules::device_stuck{kKinds, find_stuck};
+const FindingRule rules::device_stuck{kDeviceStuckKinds, find_stuck};
 
 }  // namespace lockstep::analyzer

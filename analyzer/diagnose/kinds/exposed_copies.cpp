@@ -47,7 +47,7 @@ constexpr FindingKind kExposedCopies{
     .picture = "cause",
     .explanation = &kExposedCopiesExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kExposedCopies});
+constexpr auto kExposedCopiesKinds = std::to_array<const FindingKind*>({&kExposedCopies});
 
 constexpr std::int64_t kCopyPermille = 30;
 
@@ -119,6 +119,6 @@ void find_exposed_copies(const FindingContext& context, std::vector<Finding>& fi
 
 }  // namespace
 
-const FindingRule rules::exposed_copies{kKinds, find_exposed_copies};
+const FindingRule rules::exposed_copies{kExposedCopiesKinds, find_exposed_copies};
 
 }  // namespace lockstep::analyzer

@@ -81,7 +81,7 @@ constexpr FindingKind kSlowLink{
     .picture = "cause",
     .explanation = &kSlowLinkExplained,
 };
-constexpr auto kKinds =
+constexpr auto kExposedTransferKinds =
     std::to_array<const FindingKind*>({&kExposedTransfer, &kExposedCommunication, &kSlowLink});
 
 // The operations of the kind that moves data for longest.
@@ -264,6 +264,6 @@ void find_exposed_transfer(const FindingContext& context, std::vector<Finding>& 
 
 }  // namespace
 
-const FindingRule rules::exposed_transfer{kKinds, find_exposed_transfer};
+const FindingRule rules::exposed_transfer{kExposedTransferKinds, find_exposed_transfer};
 
 }  // namespace lockstep::analyzer

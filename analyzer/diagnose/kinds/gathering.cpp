@@ -129,7 +129,7 @@ constexpr FindingKind kShardingNotNeeded{
     .bucket_operation = Operation::all_gather,
     .explanation = &kShardingNotNeededExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>(
+constexpr auto kGatheringKinds = std::to_array<const FindingKind*>(
     {&kPrefetchOff, &kPrefetchShallow, &kAllGathersThrottled, &kShardingNotNeeded});
 
 constexpr std::int64_t kGatherPermille = 50;
@@ -243,6 +243,6 @@ void find_gathering_losses(const FindingContext& context, std::vector<Finding>& 
 
 }  // namespace
 
-const FindingRule rules::gathering{kKinds, find_gathering_losses};
+const FindingRule rules::gathering{kGatheringKinds, find_gathering_losses};
 
 }  // namespace lockstep::analyzer

@@ -17,7 +17,7 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr auto kRemedies = std::to_array<Remedy>(
+constexpr auto kGpuSharedRemedies = std::to_array<Remedy>(
     {{"PyTorch",
       "`torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))` before anything else uses the GPU"},
      {"the launcher",
@@ -25,7 +25,7 @@ constexpr auto kRemedies = std::to_array<Remedy>(
      {"the machine",
       "where ranks have to share one: NVIDIA's Multi-Process Service (`nvidia-cuda-mps-control -d`) lets "
       "kernels of several processes run at once"}});
-constexpr Explanation kExplained{
+constexpr Explanation kGpuSharedExplained{
     .meaning =
         "Several ranks of a host compute on the same GPU. Without NVIDIA's Multi-Process Service it runs one "
         "process at a time, for a few milliseconds each: a kernel's duration holds the time in which it "
@@ -42,7 +42,7 @@ constexpr Explanation kExplained{
         "their waiting in collectives beyond what their hosts explain; and what they had launched and their "
         "GPU did not run for 20 µs or more while a kernel or copy of another of them was on it, at most "
         "`queued`",
-    .remedies = kRemedies,
+    .remedies = kGpuSharedRemedies,
 };
 constexpr FindingKind kGpuShared{
     .code = "gpu_shared",
@@ -52,9 +52,9 @@ constexpr FindingKind kGpuShared{
     .accuses = Accused::host,
     .points_at = PointsAt::worst_step,
     .picture = "cause",
-    .explanation = &kExplained,
+    .explanation = &kGpuSharedExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kGpuShared});
+constexpr auto kGpuSharedKinds = std::to_array<const FindingKind*>({&kGpuShared});
 
 // "0 and 1", "0, 1, 2 and 5 more".
 std::string list(const std::vector<const RankTrace*>& ranks) {
@@ -155,6 +155,6 @@ void find_gpu_shared(const FindingContext& context, std::vector<Finding>& findin
 
 }  // namespace
 
-const FindingRule rules::gpu_shared{kKinds, find_gpu_shared};
+const FindingRule rules::gpu_shared{kGpuSharedKinds, find_gpu_shared};
 
 }  // namespace lockstep::analyzer

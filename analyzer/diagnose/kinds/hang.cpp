@@ -77,7 +77,7 @@ constexpr FindingKind kHang{
     .points_at = PointsAt::place_of_its_own,
     .explanation = &kHangExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kHang});
+constexpr auto kHangKinds = std::to_array<const FindingKind*>({&kHang});
 
 using namespace hang;  // NOLINT(google-build-using-namespace): its words
 
@@ -326,6 +326,6 @@ void find_hang(const FindingContext& context, std::vector<Finding>& findings) {
 
 }  // namespace
 
-const FindingRule rules::hang{kKinds, find_hang};
+const FindingRule rules::hang{kHangKinds, find_hang};
 
 }  // namespace lockstep::analyzer

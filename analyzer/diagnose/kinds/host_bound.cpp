@@ -132,7 +132,7 @@ constexpr FindingKind kSlowedByProfiler{
     .picture = "cause",
     .explanation = &kSlowedByProfilerExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>(
+constexpr auto kHostBoundKinds = std::to_array<const FindingKind*>(
     {&kHostBound, &kIdleBetweenComputations, &kIdleWithoutLaunches, &kSlowedByProfiler});
 
 // Of nine tenths of the gaps' time at least: then it can be told whether the host was late.
@@ -391,6 +391,6 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
 
 }  // namespace
 
-const FindingRule rules::host_bound{kKinds, find_host_bound};
+const FindingRule rules::host_bound{kHostBoundKinds, find_host_bound};
 
 }  // namespace lockstep::analyzer

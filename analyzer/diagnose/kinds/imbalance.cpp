@@ -47,7 +47,7 @@ constexpr FindingKind kImbalance{
     .picture = "cause",
     .explanation = &kImbalanceExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kImbalance});
+constexpr auto kImbalanceKinds = std::to_array<const FindingKind*>({&kImbalance});
 
 struct Words {
   std::string title;
@@ -179,6 +179,6 @@ void find_imbalance(const FindingContext& context, std::vector<Finding>& finding
 
 }  // namespace
 
-const FindingRule rules::imbalance{kKinds, find_imbalance};
+const FindingRule rules::imbalance{kImbalanceKinds, find_imbalance};
 
 }  // namespace lockstep::analyzer

@@ -60,7 +60,7 @@ constexpr FindingKind kJitter{
     .topic = Topic::taking_turns,
     .explanation = &kJitterExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kJitter});
+constexpr auto kJitterKinds = std::to_array<const FindingKind*>({&kJitter});
 
 // By cause: how much of the lateness of each step's latest rank it makes up, over all steps.
 struct Sources {
@@ -315,6 +315,6 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
 
 }  // namespace
 
-const FindingRule rules::jitter{kKinds, find_jitter};
+const FindingRule rules::jitter{kJitterKinds, find_jitter};
 
 }  // namespace lockstep::analyzer

@@ -44,7 +44,7 @@ constexpr FindingKind kJobFailed{
     .accuses = Accused::rank,
     .explanation = &kJobFailedExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kJobFailed});
+constexpr auto kJobFailedKinds = std::to_array<const FindingKind*>({&kJobFailed});
 
 constexpr std::size_t kMaxNamed = 8;
 
@@ -214,6 +214,6 @@ void find_failure(const FindingContext& context, std::vector<Finding>& findings)
 
 }  // namespace
 
-const FindingRule rules::job_failed{kKinds, find_failure};
+const FindingRule rules::job_failed{kJobFailedKinds, find_failure};
 
 }  // namespace lockstep::analyzer

@@ -37,7 +37,7 @@ constexpr FindingKind kJobInterrupted{
     .severity = SeverityRule::note,
     .explanation = &kJobInterruptedExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kJobInterrupted});
+constexpr auto kJobInterruptedKinds = std::to_array<const FindingKind*>({&kJobInterrupted});
 
 constexpr Nanoseconds kSilence = 5'000'000'000;
 
@@ -94,6 +94,6 @@ void find_interruption(const FindingContext& context, std::vector<Finding>& find
 
 }  // namespace
 
-const FindingRule rules::job_interrupted{kKinds, find_interruption};
+const FindingRule rules::job_interrupted{kJobInterruptedKinds, find_interruption};
 
 }  // namespace lockstep::analyzer

@@ -45,7 +45,7 @@ constexpr FindingKind kMismatchedCollectives{
     .accuses = Accused::job,
     .explanation = &kMismatchedCollectivesExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kMismatchedCollectives});
+constexpr auto kMismatchedCollectivesKinds = std::to_array<const FindingKind*>({&kMismatchedCollectives});
 
 constexpr std::size_t kExamples = 3;
 
@@ -224,6 +224,6 @@ void find_mismatches(const FindingContext& context, std::vector<Finding>& findin
 
 }  // namespace
 
-const FindingRule rules::mismatched_collectives{kKinds, find_mismatches};
+const FindingRule rules::mismatched_collectives{kMismatchedCollectivesKinds, find_mismatches};
 
 }  // namespace lockstep::analyzer

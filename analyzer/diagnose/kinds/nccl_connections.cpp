@@ -98,7 +98,7 @@ constexpr FindingKind kP2pRead{
     .accuses = Accused::job,
     .explanation = &kP2pReadExplained,
 };
-constexpr auto kKinds =
+constexpr auto kNcclConnectionsKinds =
     std::to_array<const FindingKind*>({&kP2pHostStaged, &kNetWithoutGpuDirect, &kP2pRead});
 
 constexpr std::int64_t kPathPermille = 20;
@@ -296,6 +296,6 @@ void find_slow_connections(const FindingContext& context, std::vector<Finding>& 
 
 }  // namespace
 
-const FindingRule rules::nccl_connections{kKinds, find_slow_connections};
+const FindingRule rules::nccl_connections{kNcclConnectionsKinds, find_slow_connections};
 
 }  // namespace lockstep::analyzer

@@ -43,7 +43,7 @@ constexpr FindingKind kNoOverlap{
     .picture = "cause",
     .explanation = &kNoOverlapExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kNoOverlap});
+constexpr auto kNoOverlapKinds = std::to_array<const FindingKind*>({&kNoOverlap});
 
 constexpr std::int64_t kOverlapPermille = 50;
 constexpr double kHardlyHidden = 0.01;
@@ -84,6 +84,6 @@ void find_lack_of_overlap(const FindingContext& context, std::vector<Finding>& f
 
 }  // namespace
 
-const FindingRule rules::no_overlap{kKinds, find_lack_of_overlap};
+const FindingRule rules::no_overlap{kNoOverlapKinds, find_lack_of_overlap};
 
 }  // namespace lockstep::analyzer

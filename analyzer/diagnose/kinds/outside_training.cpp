@@ -128,7 +128,7 @@ constexpr FindingKind kCompilation{
     .share = Share::of_run,
     .explanation = &kCompilationExplained,
 };
-constexpr auto kKinds =
+constexpr auto kOutsideTrainingKinds =
     std::to_array<const FindingKind*>({&kCheckpoints, &kEvaluation, &kRecompilation, &kCompilation});
 
 // What steps were left out of steady training for: all of them, but for compilation only those behind the
@@ -342,6 +342,6 @@ void find_outside_training(const FindingContext& context, std::vector<Finding>& 
 
 }  // namespace
 
-const FindingRule rules::outside_training{kKinds, find_outside_training};
+const FindingRule rules::outside_training{kOutsideTrainingKinds, find_outside_training};
 
 }  // namespace lockstep::analyzer

@@ -37,7 +37,7 @@ constexpr FindingKind kP2pSlowPath{
     .picture = "cause",
     .explanation = &kP2pSlowPathExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kP2pSlowPath});
+constexpr auto kP2pSlowPathKinds = std::to_array<const FindingKind*>({&kP2pSlowPath});
 
 constexpr std::int64_t kMessagePermille = 20;
 constexpr std::int64_t kLargeMessage = 1 << 20;  // below that the start counts, not the path
@@ -92,6 +92,6 @@ void find_slow_messages(const FindingContext& context, std::vector<Finding>& fin
 
 }  // namespace
 
-const FindingRule rules::p2p_slow_path{kKinds, find_slow_messages};
+const FindingRule rules::p2p_slow_path{kP2pSlowPathKinds, find_slow_messages};
 
 }  // namespace lockstep::analyzer

@@ -58,7 +58,7 @@ constexpr FindingKind kPipelineBubble{
     .topic = Topic::pipeline_bubble,
     .explanation = &kPipelineBubbleExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kPipelineBubble});
+constexpr auto kPipelineBubbleKinds = std::to_array<const FindingKind*>({&kPipelineBubble});
 
 constexpr std::int64_t kLossPermille = 50;
 // Up to this multiple of the ideal, the schedule itself explains the bubble.
@@ -347,6 +347,6 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
 
 }  // namespace
 
-const FindingRule rules::pipeline_bubble{kKinds, find_bubble};
+const FindingRule rules::pipeline_bubble{kPipelineBubbleKinds, find_bubble};
 
 }  // namespace lockstep::analyzer

@@ -33,7 +33,7 @@ constexpr FindingKind kQueued{
     .picture = "cause",
     .explanation = &kQueuedExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kQueued});
+constexpr auto kQueuedKinds = std::to_array<const FindingKind*>({&kQueued});
 
 void find_queued(const FindingContext& context, std::vector<Finding>& findings) {
   if (!context.is_left_over(findings, Cause::queued, context.total(Cause::queued))) return;
@@ -49,6 +49,6 @@ void find_queued(const FindingContext& context, std::vector<Finding>& findings) 
 
 }  // namespace
 
-const FindingRule rules::queued{kKinds, find_queued};
+const FindingRule rules::queued{kQueuedKinds, find_queued};
 
 }  // namespace lockstep::analyzer

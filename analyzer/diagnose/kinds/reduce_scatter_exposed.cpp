@@ -35,7 +35,7 @@ constexpr FindingKind kReduceScatterExposed{
     .bucket_operation = Operation::reduce_scatter,
     .explanation = &kReduceScatterExposedExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kReduceScatterExposed});
+constexpr auto kReduceScatterExposedKinds = std::to_array<const FindingKind*>({&kReduceScatterExposed});
 
 constexpr std::int64_t kScatterPermille = 30;
 
@@ -57,6 +57,6 @@ void find_late_scatters(const FindingContext& context, std::vector<Finding>& fin
 
 }  // namespace
 
-const FindingRule rules::reduce_scatter_exposed{kKinds, find_late_scatters};
+const FindingRule rules::reduce_scatter_exposed{kReduceScatterExposedKinds, find_late_scatters};
 
 }  // namespace lockstep::analyzer

@@ -43,7 +43,7 @@ constexpr FindingKind kStartUp{
     .share = Share::of_run,
     .explanation = &kStartUpExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kStartUp});
+constexpr auto kStartUpLongKinds = std::to_array<const FindingKind*>({&kStartUp});
 
 // Whether all of the rank's time from its start on was recorded, so that nothing ran before its first
 // operation of which the trace does not know for want of records.
@@ -82,6 +82,6 @@ void find_start_up(const FindingContext& context, std::vector<Finding>& findings
 
 }  // namespace
 
-const FindingRule rules::start_up_long{kKinds, find_start_up};
+const FindingRule rules::start_up_long{kStartUpLongKinds, find_start_up};
 
 }  // namespace lockstep::analyzer

@@ -130,7 +130,7 @@ constexpr FindingKind kSlowLinkOfRank{
     .picture = "arrival",
     .explanation = &kSlowLinkOfRankExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>(
+constexpr auto kStragglerKinds = std::to_array<const FindingKind*>(
     {&kStragglerPersistent, &kStragglerSince, &kStragglerPeriodic, &kSlowLinkOfRank});
 
 // When a rank is late, and how the finding says it.
@@ -358,6 +358,6 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
 
 }  // namespace
 
-const FindingRule rules::straggler{kKinds, find_stragglers};
+const FindingRule rules::straggler{kStragglerKinds, find_stragglers};
 
 }  // namespace lockstep::analyzer

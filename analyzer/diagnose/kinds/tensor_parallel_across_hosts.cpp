@@ -43,7 +43,8 @@ constexpr FindingKind kTensorParallelAcrossHosts{
     .picture = "cause",
     .explanation = &kTensorParallelAcrossHostsExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kTensorParallelAcrossHosts});
+constexpr auto kTensorParallelAcrossHostsKinds =
+    std::to_array<const FindingKind*>({&kTensorParallelAcrossHosts});
 
 constexpr std::int64_t kTensorPermille = 30;
 
@@ -95,6 +96,7 @@ void find_tensor_parallel_across_hosts(const FindingContext& context, std::vecto
 
 }  // namespace
 
-const FindingRule rules::tensor_parallel_across_hosts{kKinds, find_tensor_parallel_across_hosts};
+const FindingRule rules::tensor_parallel_across_hosts{kTensorParallelAcrossHostsKinds,
+                                                      find_tensor_parallel_across_hosts};
 
 }  // namespace lockstep::analyzer

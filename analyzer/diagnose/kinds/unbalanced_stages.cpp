@@ -45,7 +45,7 @@ constexpr FindingKind kUnbalancedStages{
     .topic = Topic::heavy_stage,
     .explanation = &kUnbalancedStagesExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kUnbalancedStages});
+constexpr auto kUnbalancedStagesKinds = std::to_array<const FindingKind*>({&kUnbalancedStages});
 
 // "28.4 % more than the median stage", "20 times as long as the median stage"
 std::string more_than_median(const StageImbalance& imbalance) {
@@ -152,6 +152,6 @@ void find_unbalanced(const FindingContext& context, std::vector<Finding>& findin
 
 }  // namespace
 
-const FindingRule rules::unbalanced_stages{kKinds, find_unbalanced};
+const FindingRule rules::unbalanced_stages{kUnbalancedStagesKinds, find_unbalanced};
 
 }  // namespace lockstep::analyzer

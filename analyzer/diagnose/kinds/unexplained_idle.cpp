@@ -29,7 +29,7 @@ constexpr FindingKind kUnexplainedIdle{
     .picture = "cause",
     .explanation = &kUnexplainedIdleExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kUnexplainedIdle});
+constexpr auto kUnexplainedIdleKinds = std::to_array<const FindingKind*>({&kUnexplainedIdle});
 
 void find_unexplained_idle(const FindingContext& context, std::vector<Finding>& findings) {
   if (!context.is_left_over(findings, Cause::other, context.total(Cause::other))) return;
@@ -42,6 +42,6 @@ void find_unexplained_idle(const FindingContext& context, std::vector<Finding>& 
 
 }  // namespace
 
-const FindingRule rules::unexplained_idle{kKinds, find_unexplained_idle};
+const FindingRule rules::unexplained_idle{kUnexplainedIdleKinds, find_unexplained_idle};
 
 }  // namespace lockstep::analyzer

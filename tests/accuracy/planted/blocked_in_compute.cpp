@@ -28,12 +28,12 @@ Job sleeps_in_compute(Random& random) {
   return job.build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kBlockedInComputeCases = std::to_array<KindCase>({
     {"blocked_in_compute", sleeps_in_compute, 30},
 });
 
 }  // namespace
 
-const Planted planted::blocked_in_compute{.cases = kCases};
+const Planted planted::blocked_in_compute{.cases = kBlockedInComputeCases};
 
 }  // namespace lockstep::accuracy

@@ -36,7 +36,7 @@ Job late_bucket(Random& random) {
   return job.build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kBucketSizesCases = std::to_array<KindCase>({
     {"buckets_too_large", one_bucket, 100},
     {"buckets_too_small", small_buckets, 110},
     {"first_bucket_late", late_bucket, 120},
@@ -44,6 +44,6 @@ constexpr auto kCases = std::to_array<KindCase>({
 
 }  // namespace
 
-const Planted planted::bucket_sizes{.cases = kCases};
+const Planted planted::bucket_sizes{.cases = kBucketSizesCases};
 
 }  // namespace lockstep::accuracy

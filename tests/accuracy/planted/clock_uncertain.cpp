@@ -21,12 +21,12 @@ Job uncertain_clocks(Random& random) {
   return job.build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kClockUncertainCases = std::to_array<KindCase>({
     {"clock_uncertain", uncertain_clocks, 310},
 });
 
 }  // namespace
 
-const Planted planted::clock_uncertain{.cases = kCases};
+const Planted planted::clock_uncertain{.cases = kClockUncertainCases};
 
 }  // namespace lockstep::accuracy

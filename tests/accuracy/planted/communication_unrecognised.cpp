@@ -24,12 +24,12 @@ Job spins(Random& random) {
   return job.build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kCommunicationUnrecognisedCases = std::to_array<KindCase>({
     {"communication_unrecognised", spins, 240},
 });
 
 }  // namespace
 
-const Planted planted::communication_unrecognised{.cases = kCases};
+const Planted planted::communication_unrecognised{.cases = kCommunicationUnrecognisedCases};
 
 }  // namespace lockstep::accuracy

@@ -30,12 +30,12 @@ Job shares_cores(Random& random) {
   return job.build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kCoresSharedCases = std::to_array<KindCase>({
     {"cores_shared", shares_cores, 40},
 });
 
 }  // namespace
 
-const Planted planted::cores_shared{.cases = kCases};
+const Planted planted::cores_shared{.cases = kCoresSharedCases};
 
 }  // namespace lockstep::accuracy

@@ -13,12 +13,12 @@ Job loads(Random& random) {
   return pausing_job(random, {.loads = true, .launched_late = true});
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kDataLoadingCases = std::to_array<KindCase>({
     {"data_loading", loads, 200},
 });
 
 }  // namespace
 
-const Planted planted::data_loading{.cases = kCases};
+const Planted planted::data_loading{.cases = kDataLoadingCases};
 
 }  // namespace lockstep::accuracy

@@ -24,12 +24,12 @@ Job stuck_device(Random& random) {
   return job;
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kDeviceStuckCases = std::to_array<KindCase>({
     {"device_stuck", stuck_device, 60},
 });
 
 }  // namespace
 
-const Planted planted::device_stuck{.cases = kCases};
+const Planted planted::device_stuck{.cases = kDeviceStuckCases};
 
 }  // namespace lockstep::accuracy

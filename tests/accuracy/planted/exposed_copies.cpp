@@ -13,12 +13,12 @@ Job copies(Random& random) {
   return pausing_job(random, {.copies = true});
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kExposedCopiesCases = std::to_array<KindCase>({
     {"exposed_copies", copies, 190},
 });
 
 }  // namespace
 
-const Planted planted::exposed_copies{.cases = kCases};
+const Planted planted::exposed_copies{.cases = kExposedCopiesCases};
 
 }  // namespace lockstep::accuracy

@@ -39,7 +39,7 @@ Job partner_without_a_record(Random& random) {
   return job.build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kExposedTransferCases = std::to_array<KindCase>({
     {"exposed_transfer", transfers, 280},
     {"slow_link", transfers_between_hosts, 290},
     {"exposed_communication", partner_without_a_record, 300},
@@ -47,6 +47,6 @@ constexpr auto kCases = std::to_array<KindCase>({
 
 }  // namespace
 
-const Planted planted::exposed_transfer{.cases = kCases};
+const Planted planted::exposed_transfer{.cases = kExposedTransferCases};
 
 }  // namespace lockstep::accuracy

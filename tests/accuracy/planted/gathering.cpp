@@ -23,7 +23,7 @@ Job needless_sharding(Random& random) {
   return sharded_job({.gather_us = between(random, 80, 120), .bytes = 10 << 20}).build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kGatheringCases = std::to_array<KindCase>({
     {"prefetch_off", no_prefetch, 140},
     {"prefetch_shallow", shallow_prefetch, 150},
     {"all_gathers_throttled", throttled, 160},
@@ -32,6 +32,6 @@ constexpr auto kCases = std::to_array<KindCase>({
 
 }  // namespace
 
-const Planted planted::gathering{.cases = kCases};
+const Planted planted::gathering{.cases = kGatheringCases};
 
 }  // namespace lockstep::accuracy

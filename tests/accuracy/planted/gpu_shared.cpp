@@ -28,12 +28,12 @@ Job take_turns(Random& random) {
   return job.build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kGpuSharedCases = std::to_array<KindCase>({
     {"gpu_shared", take_turns},
 });
 
 }  // namespace
 
-const Planted planted::gpu_shared{.cases = kCases};
+const Planted planted::gpu_shared{.cases = kGpuSharedCases};
 
 }  // namespace lockstep::accuracy

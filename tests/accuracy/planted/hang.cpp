@@ -19,12 +19,12 @@ Job hangs(Random& random) {
   return hung_job(stuck, 60 * kSecond, true);
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kHangCases = std::to_array<KindCase>({
     {"hang", hangs, 50},
 });
 
 }  // namespace
 
-const Planted planted::hang{.cases = kCases};
+const Planted planted::hang{.cases = kHangCases};
 
 }  // namespace lockstep::accuracy

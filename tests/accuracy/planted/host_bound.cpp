@@ -34,7 +34,7 @@ Job few_launches(Random& random) {
   return job.build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kHostBoundCases = std::to_array<KindCase>({
     {"host_bound", launches_late, 220},
     {"host_slowed_by_profiler", profiled_with_stacks, 230},
     {"idle_between_computations", idles_on_a_cpu, 250},
@@ -43,6 +43,6 @@ constexpr auto kCases = std::to_array<KindCase>({
 
 }  // namespace
 
-const Planted planted::host_bound{.cases = kCases};
+const Planted planted::host_bound{.cases = kHostBoundCases};
 
 }  // namespace lockstep::accuracy

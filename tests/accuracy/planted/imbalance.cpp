@@ -21,12 +21,12 @@ Job one_step(Random& random) {
   return job.build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kImbalanceCases = std::to_array<KindCase>({
     {"imbalance", one_step, 10},
 });
 
 }  // namespace
 
-const Planted planted::imbalance{.cases = kCases};
+const Planted planted::imbalance{.cases = kImbalanceCases};
 
 }  // namespace lockstep::accuracy

@@ -7,12 +7,12 @@
 namespace lockstep::accuracy {
 namespace {
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kJobFailedCases = std::to_array<KindCase>({
     {"job_failed", failing_job, 70},
 });
 
 }  // namespace
 
-const Planted planted::job_failed{.cases = kCases};
+const Planted planted::job_failed{.cases = kJobFailedCases};
 
 }  // namespace lockstep::accuracy

@@ -20,12 +20,12 @@ Job is_interrupted(Random& random) {
   return job;
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kJobInterruptedCases = std::to_array<KindCase>({
     {"job_interrupted", is_interrupted, 80},
 });
 
 }  // namespace
 
-const Planted planted::job_interrupted{.cases = kCases};
+const Planted planted::job_interrupted{.cases = kJobInterruptedCases};
 
 }  // namespace lockstep::accuracy

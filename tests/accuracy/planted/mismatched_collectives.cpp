@@ -24,12 +24,12 @@ Job disagrees(Random& random) {
   return job.build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kMismatchedCollectivesCases = std::to_array<KindCase>({
     {"mismatched_collectives", disagrees, 90},
 });
 
 }  // namespace
 
-const Planted planted::mismatched_collectives{.cases = kCases};
+const Planted planted::mismatched_collectives{.cases = kMismatchedCollectivesCases};
 
 }  // namespace lockstep::accuracy

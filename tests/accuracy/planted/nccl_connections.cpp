@@ -45,7 +45,7 @@ Job read_by_receiver(Random& random) {
       "node0");
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kNcclConnectionsCases = std::to_array<KindCase>({
     {"p2p_host_staged", shared_memory, 320},
     {"net_without_gpu_direct", network_without_gpu_direct, 330},
     {"p2p_read", read_by_receiver, 340},
@@ -53,6 +53,6 @@ constexpr auto kCases = std::to_array<KindCase>({
 
 }  // namespace
 
-const Planted planted::nccl_connections{.cases = kCases};
+const Planted planted::nccl_connections{.cases = kNcclConnectionsCases};
 
 }  // namespace lockstep::accuracy

@@ -14,12 +14,12 @@ Job nothing_hidden(Random& random) {
   return bucketed_job(8, 10 << 20, about(random, 1000), 1 << 20, 110 * us).build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kNoOverlapCases = std::to_array<KindCase>({
     {"no_overlap", nothing_hidden, 130},
 });
 
 }  // namespace
 
-const Planted planted::no_overlap{.cases = kCases};
+const Planted planted::no_overlap{.cases = kNoOverlapCases};
 
 }  // namespace lockstep::accuracy

@@ -69,7 +69,7 @@ Job compiles_long(Random& random) {
   return job_with(random, {"compilation", around(random, 100'000 * kMillisecond), -1, 0});
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kOutsideTrainingCases = std::to_array<KindCase>({
     {"checkpoints_block", saves_checkpoints, 390},
     {"evaluation_long", evaluates, 400},
     {"recompilation", compiles_anew, 410},
@@ -78,6 +78,6 @@ constexpr auto kCases = std::to_array<KindCase>({
 
 }  // namespace
 
-const Planted planted::outside_training{.cases = kCases};
+const Planted planted::outside_training{.cases = kOutsideTrainingCases};
 
 }  // namespace lockstep::accuracy

@@ -28,12 +28,12 @@ Job slow_messages(Random& random) {
   return job.build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kP2pSlowPathCases = std::to_array<KindCase>({
     {"p2p_slow_path", slow_messages, 360},
 });
 
 }  // namespace
 
-const Planted planted::p2p_slow_path{.cases = kCases};
+const Planted planted::p2p_slow_path{.cases = kP2pSlowPathCases};
 
 }  // namespace lockstep::accuracy

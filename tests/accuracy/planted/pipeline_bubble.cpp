@@ -13,12 +13,12 @@ Job bubble(Random& random) {
   return pipeline_job(pipeline_plan(random)).build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kPipelineBubbleCases = std::to_array<KindCase>({
     {"pipeline_bubble", bubble, 370},
 });
 
 }  // namespace
 
-const Planted planted::pipeline_bubble{.cases = kCases};
+const Planted planted::pipeline_bubble{.cases = kPipelineBubbleCases};
 
 }  // namespace lockstep::accuracy

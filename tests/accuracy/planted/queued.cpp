@@ -13,12 +13,12 @@ Job does_not_start(Random& random) {
   return pausing_job(random, {});
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kQueuedCases = std::to_array<KindCase>({
     {"queued", does_not_start, 210},
 });
 
 }  // namespace
 
-const Planted planted::queued{.cases = kCases};
+const Planted planted::queued{.cases = kQueuedCases};
 
 }  // namespace lockstep::accuracy

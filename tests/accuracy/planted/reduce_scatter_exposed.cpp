@@ -14,12 +14,12 @@ Job exposed_scatter(Random& random) {
   return sharded_job({.ahead_us = 150, .scatter_us = between(random, 70, 90)}).build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kReduceScatterExposedCases = std::to_array<KindCase>({
     {"reduce_scatter_exposed", exposed_scatter, 180},
 });
 
 }  // namespace
 
-const Planted planted::reduce_scatter_exposed{.cases = kCases};
+const Planted planted::reduce_scatter_exposed{.cases = kReduceScatterExposedCases};
 
 }  // namespace lockstep::accuracy

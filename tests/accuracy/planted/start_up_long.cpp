@@ -34,10 +34,10 @@ Job starts_long(Random& random) {
   return job.build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({{"start_up_long", starts_long, 420}});
+constexpr auto kStartUpLongCases = std::to_array<KindCase>({{"start_up_long", starts_long, 420}});
 
 }  // namespace
 
-const Planted planted::start_up_long{.cases = kCases};
+const Planted planted::start_up_long{.cases = kStartUpLongCases};
 
 }  // namespace lockstep::accuracy

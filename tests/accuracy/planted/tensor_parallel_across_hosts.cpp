@@ -13,12 +13,12 @@ Job tensor_parallel(Random& random) {
   return two_ranks(random, "tensor parallel", {}, "node1");
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kTensorParallelAcrossHostsCases = std::to_array<KindCase>({
     {"tensor_parallel_across_hosts", tensor_parallel, 350},
 });
 
 }  // namespace
 
-const Planted planted::tensor_parallel_across_hosts{.cases = kCases};
+const Planted planted::tensor_parallel_across_hosts{.cases = kTensorParallelAcrossHostsCases};
 
 }  // namespace lockstep::accuracy

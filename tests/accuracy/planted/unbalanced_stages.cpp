@@ -18,12 +18,12 @@ Job unbalanced(Random& random) {
   return pipeline_job(plan).build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kUnbalancedStagesCases = std::to_array<KindCase>({
     {"unbalanced_stages", unbalanced, 380},
 });
 
 }  // namespace
 
-const Planted planted::unbalanced_stages{.cases = kCases};
+const Planted planted::unbalanced_stages{.cases = kUnbalancedStagesCases};
 
 }  // namespace lockstep::accuracy

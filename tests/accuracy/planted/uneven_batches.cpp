@@ -29,12 +29,12 @@ Job larger_batches_in_turn(Random& random) {
   return job.build();
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kUnevenBatchesCases = std::to_array<KindCase>({
     {"uneven_batches", larger_batches_in_turn, 20},
 });
 
 }  // namespace
 
-const Planted planted::uneven_batches{.cases = kCases};
+const Planted planted::uneven_batches{.cases = kUnevenBatchesCases};
 
 }  // namespace lockstep::accuracy

@@ -13,12 +13,12 @@ Job nobody_knows(Random& random) {
   return pausing_job(random, {.first_launch_known = false, .launch_known = false});
 }
 
-constexpr auto kCases = std::to_array<KindCase>({
+constexpr auto kUnexplainedIdleCases = std::to_array<KindCase>({
     {"unexplained_idle", nobody_knows, 270},
 });
 
 }  // namespace
 
-const Planted planted::unexplained_idle{.cases = kCases};
+const Planted planted::unexplained_idle{.cases = kUnexplainedIdleCases};
 
 }  // namespace lockstep::accuracy
