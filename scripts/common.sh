@@ -27,8 +27,6 @@ tell_progress() {
 build() {
   local preset=$1
   shift
-  # Precompiled headers defeat ccache unless it is told to look past their time stamps.
-  export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros,include_file_mtime,include_file_ctime}
   export CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-5G}
   local log=$root/build/$preset/build.log begin=$SECONDS code=0
   mkdir -p "$root/build/$preset"

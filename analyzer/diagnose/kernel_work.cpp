@@ -29,7 +29,8 @@ struct Sums {
   std::vector<Sum> of_rank;
 };
 
-// Of the ranks of the table, in its order; absent where one has no trace or computes on a CPU.
+// Of the ranks of the table, in its order; absent where one has no trace, or computes on a CPU, whose
+// computations come in more pieces where they are interrupted.
 std::optional<std::vector<const RankTrace*>> traces_on_gpus(const Job& job, const StepTable& table) {
   std::vector<const RankTrace*> traces(table.rank_count(), nullptr);
   for (const RankTrace& trace : job.ranks) {
@@ -43,15 +44,17 @@ std::optional<std::vector<const RankTrace*>> traces_on_gpus(const Job& job, cons
   return traces;
 }
 
-// Calls `visit` with each kernel of the table's steps and the place of its step in the table.
+// Calls `visit` with each kernel of the table's steps, its rank's place in the table, and its cell's.
 template <class Visit>
-void for_each_kernel(const RankTrace& trace, const std::unordered_map<std::int64_t, std::size_t>& steps,
-                     Visit visit) {
-  for (const Activity& activity : trace.activities) {
-    if (activity.activity_class != Class::compute || activity.step == kNone) continue;
-    const auto step = steps.find(trace.steps[activity.step].number);
-    if (step != steps.end()) visit(activity, step->second);
-  }
+void for_each_kernel(const StepTable& table, const std::vector<const RankTrace*>& traces, Visit visit) {
+  std::unordered_map<std::int64_t, std::size_t> steps;
+  for (std::size_t step = 0; step < table.steps.size(); ++step) steps.emplace(table.steps[step], step);
+  for (std::size_t rank = 0; rank < traces.size(); ++rank)
+    for (const Activity& activity : traces[rank]->activities) {
+      if (activity.activity_class != Class::compute || activity.step == kNone) continue;
+      const auto step = steps.find(traces[rank]->steps[activity.step].number);
+      if (step != steps.end()) visit(activity, rank, step->second * traces.size() + rank);
+    }
 }
 
 struct Cell {
@@ -83,42 +86,44 @@ bool are_known(const std::vector<Cell>& cells) {
 
 std::optional<StepWork> work_of_kernel_sizes(const Job& job, const StepTable& table) {
   const auto traces = traces_on_gpus(job, table);
-  const std::size_t ranks = table.rank_count();
-  if (!traces || ranks < 2 || table.steps.empty()) return std::nullopt;
-  std::unordered_map<std::int64_t, std::size_t> steps;
-  for (std::size_t step = 0; step < table.steps.size(); ++step) steps.emplace(table.steps[step], step);
-
+  if (!traces || traces->size() < 2) return std::nullopt;
   std::unordered_map<Kernel, Sums> sums;
-  for (std::size_t rank = 0; rank < ranks; ++rank)
-    for_each_kernel(*(*traces)[rank], steps, [&](const Activity& activity, std::size_t) {
-      if (activity.shape == 0) return;
-      Sums& kernel = sums[kernel_of(activity)];
-      kernel.of_rank.resize(ranks);
-      for (Sum* sum : {&kernel.all, &kernel.of_rank[rank]}) {
-        sum->ns += static_cast<double>(activity.end - activity.begin);
-        ++sum->count;
-      }
-    });
+  for_each_kernel(table, *traces, [&](const Activity& activity, std::size_t rank, std::size_t) {
+    if (activity.shape == 0) return;
+    Sums& kernel = sums[kernel_of(activity)];
+    kernel.of_rank.resize(traces->size());
+    for (Sum* sum : {&kernel.all, &kernel.of_rank[rank]}) {
+      sum->ns += static_cast<double>(activity.end - activity.begin);
+      ++sum->count;
+    }
+  });
   if (sums.empty()) return std::nullopt;
 
   std::vector<Cell> cells(table.cells.size());
   StepWork work{"what kernels of the same launch size take on other ranks",
                 std::vector<double>(table.cells.size())};
-  for (std::size_t rank = 0; rank < ranks; ++rank)
-    for_each_kernel(*(*traces)[rank], steps, [&](const Activity& activity, std::size_t step) {
-      Cell& cell = cells[step * ranks + rank];
-      const auto ns = static_cast<double>(activity.end - activity.begin);
-      cell.ns += ns;
-      cell.kernels += mixed(kernel_of(activity));
-      if (activity.shape == 0) return;
-      const Sums& kernel = sums.at(kernel_of(activity));
-      const Sum& own = kernel.of_rank[rank];
-      const double others = kernel.all.count - own.count;
-      if (others < 1) return;
-      cell.known_ns += ns;
-      work.amount[step * ranks + rank] += (kernel.all.ns - own.ns) / others;
-    });
+  for_each_kernel(table, *traces, [&](const Activity& activity, std::size_t rank, std::size_t at) {
+    Cell& cell = cells[at];
+    const auto ns = static_cast<double>(activity.end - activity.begin);
+    cell.ns += ns;
+    cell.kernels += mixed(kernel_of(activity));
+    if (activity.shape == 0) return;
+    const Sums& kernel = sums.at(kernel_of(activity));
+    const Sum& own = kernel.of_rank[rank];
+    const double others = kernel.all.count - own.count;
+    if (others < 1) return;
+    cell.known_ns += ns;
+    work.amount[at] += (kernel.all.ns - own.ns) / others;
+  });
   if (!differ_within_steps(table, cells) || !are_known(cells)) return std::nullopt;
+  return work;
+}
+
+std::optional<StepWork> work_of_kernel_numbers(const Job& job, const StepTable& table) {
+  const auto traces = traces_on_gpus(job, table);
+  if (!traces) return std::nullopt;
+  StepWork work{"the number of kernels", std::vector<double>(table.cells.size())};
+  for_each_kernel(table, *traces, [&](const Activity&, std::size_t, std::size_t at) { ++work.amount[at]; });
   return work;
 }
 

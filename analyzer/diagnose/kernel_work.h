@@ -1,4 +1,4 @@
-// How much ranks have to compute, told by the sizes that their kernels are launched in.
+// How much ranks have to compute, told by the kernels that they launch on GPUs.
 #pragma once
 
 #include <optional>
@@ -15,5 +15,8 @@ namespace lockstep::analyzer {
 // in more than a tenth of the cells kernels that no other rank launched, or of unknown size, make up a tenth
 // of the compute.
 std::optional<StepWork> work_of_kernel_sizes(const Job& job, const StepTable& table);
+
+// The number of kernels. Absent on CPUs.
+std::optional<StepWork> work_of_kernel_numbers(const Job& job, const StepTable& table);
 
 }  // namespace lockstep::analyzer

@@ -55,22 +55,6 @@ std::optional<StepWork> from_counter(const Job& job, const StepTable& table, std
   return work;
 }
 
-std::optional<StepWork> from_kernels(const Job& job, const StepTable& table) {
-  StepWork work{"the number of kernels", std::vector<double>(table.cells.size())};
-  for (std::size_t rank = 0; rank < table.rank_count(); ++rank) {
-    const RankTrace* const trace = trace_of(job, table.ranks[rank]);
-    // A CPU's computations come in more pieces where they are interrupted.
-    if (trace == nullptr || trace->device == "cpu") return std::nullopt;
-    std::map<std::int64_t, double> counts;
-    for (const Activity& activity : trace->activities)
-      if (activity.activity_class == Class::compute && activity.step != kNone)
-        ++counts[trace->steps[activity.step].number];
-    for (std::size_t step = 0; step < table.steps.size(); ++step)
-      work.amount[step * table.rank_count() + rank] = counts[table.steps[step]];
-  }
-  return work;
-}
-
 bool varies(const StepWork& work) {
   return std::any_of(work.amount.begin(), work.amount.end(),
                      [&](double amount) { return amount != work.amount.front(); });
@@ -97,10 +81,9 @@ std::optional<StepWork> work_of_steps(const Job& job, const StepTable& table) {
     const std::optional<StepWork> work = from_counter(job, table, name);
     if (work && varies(*work)) return work;
   }
-  if (std::optional<StepWork> work = work_of_kernel_sizes(job, table); work && varies(*work)) return work;
-  std::optional<StepWork> work = from_kernels(job, table);
-  if (work && !varies(*work)) work.reset();
-  return work;
+  for (const auto of_kernels : {work_of_kernel_sizes, work_of_kernel_numbers})
+    if (std::optional<StepWork> work = of_kernels(job, table); work && varies(*work)) return work;
+  return std::nullopt;
 }
 
 double correlation_within_steps(const StepTable& table, const std::vector<double>& a,

@@ -1,7 +1,9 @@
 // numbered_marks FILE [worker]: NVTX marks "0", "1", "2", … every tenth of a millisecond, until FILE says
 // stop. How many calls have returned stands in FILE, which outlives the process, and how long the machine
 // kept the thread from running that writes the trace file. Where FILE says so, the disk is slow: write() to a
-// trace file, which that thread calls, rests when half is written.
+// trace file, which that thread calls, rests when half is written. With `worker` all this is a child's,
+// forked from a process that is recorded, as a data loader's: that one waits for it and ends with its exit
+// code.
 #include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>

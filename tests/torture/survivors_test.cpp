@@ -39,6 +39,16 @@ std::string busy_in_words(int busy, const Losses& losses) {
          (busy == 0 ? "" : ", and lost: " + losses.in_words());
 }
 
+// Of a killed process nothing is lost, or it was busy.
+void count(const Remains& killed, Losses& losses, int& busy) {
+  if (killed.after_death) {
+    EXPECT_EQ(killed.lost, 0);
+  } else {
+    ++busy;
+    losses.add(killed);
+  }
+}
+
 // With a survivor: each way to end that gives the process no time to write.
 class Survivors : public testing::TestWithParam<Ending> {};
 
@@ -68,14 +78,8 @@ TEST_P(Survivors, LoseNothing) {
     EXPECT_EQ(job.remains(job.run_path(), 0).lost, 0);
     const Remains killed = job.remains(job.run_path(), 1);
     EXPECT_FALSE(killed.complete);
-    if (killed.after_death) {
-      EXPECT_EQ(killed.lost, 0);
-      EXPECT_THAT(outcome.standard_error, HasSubstr("(--survive-kill)"));
-    } else {
-      ++busy;
-      losses.add(killed);
-      EXPECT_THAT(outcome.standard_error, HasSubstr("still runs"));
-    }
+    count(killed, losses, busy);
+    EXPECT_THAT(outcome.standard_error, HasSubstr(killed.after_death ? "(--survive-kill)" : "still runs"));
   }
   expect_few_busy(busy);
   report("survivors", trials(kFew), busy_in_words(busy, losses));
@@ -116,12 +120,7 @@ TEST(Kills, OfAForkedWorkerLoseNothingWithASurvivor) {
     EXPECT_TRUE(parent.value().complete());
     EXPECT_EQ(parent.value().count(trace::EventKind::mark), 1U);
     const Remains killed = job.remains(job.run_path(), 1);
-    if (killed.after_death) {
-      EXPECT_EQ(killed.lost, 0);
-    } else {
-      ++busy;
-      losses.add(killed);
-    }
+    count(killed, losses, busy);
   }
   expect_few_busy(busy);
   report("killed workers with a survivor", trials(kFew), busy_in_words(busy, losses));
@@ -195,12 +194,7 @@ TEST(Kills, WithASurvivorTheRecordersDeathCostsNothingEither) {
     (void)end_to_end::eventually([&] { return says(trace::kWrittenAfterDeath); });
     const Remains killed = job.remains(job.run_path(), 1);
     EXPECT_FALSE(killed.complete);
-    if (killed.after_death) {
-      EXPECT_EQ(killed.lost, 0);
-    } else {
-      ++busy;
-      losses.add(killed);
-    }
+    count(killed, losses, busy);
   }
   expect_few_busy(busy);
   report("survivors of the recorder's death", trials(kFew), busy_in_words(busy, losses));
