@@ -36,9 +36,11 @@ std::optional<PythonFrame> parse_frame(std::string_view line) {
 }
 
 bool is_of_a_library(const std::string& file) {
-  for (const char* part : {"/site-packages/", "/dist-packages/", "/lib/python3", "/torch/", "<frozen "})
+  for (const char* part : {"/site-packages/", "/dist-packages/", "/lib/python3", "/torch/"})
     if (file.find(part) != std::string::npos) return true;
-  return false;
+  // A library's that it made while it ran, e.g. "<_remote_module_non_scriptable>.py"; not what a user typed.
+  return file.starts_with('<') && file != "<stdin>" && file != "<string>" &&
+         !file.starts_with("<ipython-input");
 }
 
 }  // namespace

@@ -32,6 +32,16 @@ TEST(PythonPlace, InALibraryAlone) {
             "\"/usr/lib/python3.11/selectors.py\", line 468 in select");
 }
 
+TEST(PythonPlace, CodeMadeWhileItRanIsALibrarysAndWhatWasTypedIsTheUsers) {
+  EXPECT_EQ(place_in_python("Thread 0x1:\n  File \"<_remote_module_non_scriptable>.py\", line 9 in forward\n"
+                            "  File \"train.py\", line 20 in <module>\n"),
+            "\"train.py\", line 20 in <module>, inside forward of <_remote_module_non_scriptable>.py");
+  for (const std::string typed : {"<stdin>", "<string>", "<ipython-input-3-1f2e>"})
+    EXPECT_EQ(place_in_python("Thread 0x1:\n  File \"" + typed +
+                              "\", line 2 in wait\n  File \"train.py\", line 1 in main\n"),
+              "\"" + typed + "\", line 2 in wait");
+}
+
 TEST(PythonPlace, WhereThereIsNoneOrATextOfAnotherKindItIsEmptyOrShort) {
   EXPECT_EQ(place_in_python(""), "");
   EXPECT_EQ(place_in_python("Thread 0x1 (most recent call first):\n  <no Python frame>\n"), "");

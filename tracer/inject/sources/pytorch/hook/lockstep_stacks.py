@@ -47,7 +47,8 @@ class _Files:
         return kind
 
     def _find(self, path):
-        if path.startswith("<frozen") or path.startswith("<string"):
+        # Code that a library made while it ran, e.g. "<_remote_module_non_scriptable>.py"; not what a user typed.
+        if path.startswith("<") and not path.startswith(("<stdin>", "<ipython-input")):
             return _SKIPPED
         real = os.path.realpath(path)
         if real.startswith(self._skipped):
