@@ -20,6 +20,8 @@ struct KindCase {
   analyzer::Job (*make)(Random& random);
   // Of its row among the others', in results and in docs/accuracy.md. Rows without one come last, by code.
   int place = std::numeric_limits<int>::max();
+  // What tells it, where the kind has another case with other evidence.
+  std::string_view evidence = {};
 };
 
 // A finding about who is late: no hand-made job has it, but simulated ones that a fault is planted in.

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/diagnose/finding_kinds.h"
@@ -20,8 +21,11 @@ namespace {
 // A kind that nothing plants does not exist.
 TEST(Cases, PlantEveryKindOfFindingOnce) {
   std::set<std::string_view> codes;
-  for (const KindCase& planted : kind_cases())
-    EXPECT_TRUE(codes.insert(planted.code).second) << planted.code << " is planted twice";
+  std::set<std::pair<std::string_view, std::string_view>> cases;
+  for (const KindCase& planted : kind_cases()) {
+    EXPECT_TRUE(cases.emplace(planted.code, planted.evidence).second) << planted.code << " is planted twice";
+    codes.insert(planted.code);
+  }
   for (const SimulatedKind& simulated : simulated_kinds())
     EXPECT_TRUE(codes.insert(simulated.code).second) << simulated.code << " is planted twice";
   for (const analyzer::FindingKind* const kind : analyzer::finding_kinds())

@@ -75,11 +75,11 @@ int count_kinds(const Options& options) {
   }
   nlohmann::json document{{"what", "kinds"}, {"seed", options.seed}};
   for (const KindResult& result : results.value()) {
-    document["cells"].push_back({{"code", result.code},
-                                 {"jobs", result.jobs},
-                                 {"found", result.found},
-                                 {"findings", result.findings}});
-    fmt::print("{:<30} found in {} of {}\n", result.code, result.found, result.jobs);
+    nlohmann::json cell{
+        {"code", result.code}, {"jobs", result.jobs}, {"found", result.found}, {"findings", result.findings}};
+    if (!result.evidence.empty()) cell["evidence"] = result.evidence;
+    document["cells"].push_back(std::move(cell));
+    fmt::print("{:<30} found in {} of {} {}\n", result.code, result.found, result.jobs, result.evidence);
   }
   if (!options.output.empty()) std::ofstream(options.output) << document.dump(1) << '\n';
   return 0;

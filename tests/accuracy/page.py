@@ -249,7 +249,8 @@ def kinds_part(cases):
     rows = []
     for cell in cases["cells"]:
         others = ", ".join(f"`{code}` {percent(count, cell['jobs'])}" for code, count in cell["findings"].items() if code != cell["code"])
-        rows.append([f"`{cell['code']}`", "hand-made", cell["jobs"], percent(cell["found"], cell["jobs"]), others])
+        told_by = f", told by {cell['evidence']}" if cell.get("evidence") else ""
+        rows.append([f"`{cell['code']}`{told_by}", "hand-made", cell["jobs"], percent(cell["found"], cell["jobs"]), others])
     return table(["planted", "device and backend", "jobs", "found", "and besides it"], rows)
 
 

@@ -162,6 +162,7 @@ Result<std::vector<KindResult>> run_kinds(std::int64_t jobs, std::uint64_t seed,
   for (const KindCase& kind : kind_cases()) {
     KindResult& result = results.emplace_back();
     result.code = kind.code;
+    result.evidence = kind.evidence;
     analyzer::AnalysisOptions options;
     options.steady = true;
     for (std::int64_t index = 0; index < jobs; ++index) {

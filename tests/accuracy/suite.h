@@ -45,6 +45,7 @@ Plan plan_of(const Cell& cell, std::int64_t index, std::uint64_t seed,
 // One kind of finding, planted `jobs` times (cases.h).
 struct KindResult {
   std::string code;
+  std::string evidence;  // KindCase's
   std::int64_t jobs = 0;
   std::int64_t found = 0;
   std::map<std::string, std::int64_t> findings;  // code -> jobs that have it
