@@ -32,6 +32,7 @@
 #include "analyzer/steady_steps.h"
 #include "analyzer/steady_view.h"
 #include "analyzer/step_selection.h"
+#include "base/sort_by_key.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -107,8 +108,7 @@ class Analyzer {
     Delays delays = find_delays(job_, matching, waits, analysis_.waits, profiles_, begins_, options_.stop);
     std::vector<std::vector<CommunicationProfile>>().swap(profiles_);
     reach(0.7);
-    std::stable_sort(report().steps.begin(), report().steps.end(),
-                     [](const StepReport& a, const StepReport& b) { return a.step < b.step; });
+    stable_sort_by_key(report().steps, [](const StepReport& step) { return step.step; });
     const auto selected = [this](std::optional<std::int64_t> step) {
       return !selection_.any() || (step && selection_.holds(*step));
     };
@@ -263,7 +263,8 @@ class Analyzer {
     Measures steady;
     RankTimeline::KernelOverlap steady_kernels;
     std::vector<Interval> steady_windows;
-    const std::vector<RankTimeline::KernelOverlap> kernels = timeline.per_kernel_overlap(step_windows);
+    const std::vector<RankTimeline::KernelOverlap> kernels =
+        timeline.per_kernel_overlap(step_windows, covered_.back());
     Measures selected;
     RankTimeline::KernelOverlap selected_kernels;
     for (std::size_t i = 0; i < windows.steps.size(); ++i) {
@@ -298,7 +299,7 @@ class Analyzer {
       rank.overlap_price = price_overlap(trace, parts);
       rank.measures = whole;
       RankTimeline::KernelOverlap of_all;
-      for (const RankTimeline::KernelOverlap& of_part : timeline.per_kernel_overlap(parts)) {
+      for (const RankTimeline::KernelOverlap& of_part : timeline.per_kernel_overlap(parts, covered_.back())) {
         of_all.covered_ns += of_part.covered_ns;
         of_all.total_ns += of_part.total_ns;
       }

@@ -32,27 +32,30 @@ std::int64_t exposed_in(const CollectiveReport& collective) {
 
 std::vector<LateCause> causes_of_lateness(const Diagnosis& diagnosis, const Report& report, std::int32_t rank,
                                           const std::function<bool(const CollectiveReport&)>& counts) {
-  std::map<std::pair<Cause, bool>, LateCause> by_cause;
-  std::map<const Delay*, std::int64_t> blame_of;
+  struct Found {
+    LateCause late;
+    std::vector<std::pair<std::int64_t, const Delay*>> delays;  // with what waited for each
+  };
+  std::map<std::pair<Cause, bool>, Found> by_cause;
   for (const Delay& delay : diagnosis.delays.delays) {
     const std::uint32_t index = diagnosis.collective_index(delay.match);
     if (index == kNone || delay.excess_ns <= 0) continue;
     const CollectiveReport& collective = report.collectives[index];
     if (collective.last_arriver != rank || (counts && !counts(collective))) continue;
     const Delay& root = root_of(diagnosis.delays, delay);
-    LateCause& late = by_cause[{root.cause, root.entered_late}];
+    auto& [late, delays] = by_cause[{root.cause, root.entered_late}];
     late.cause = root.cause;
     late.entered_late = root.entered_late;
     ++late.operations;
-    blame_of[&delay] = blame_in(collective);
-    late.blame_ns = saturating_add(late.blame_ns, blame_of[&delay]);
-    late.delays.push_back(&delay);
+    delays.emplace_back(blame_in(collective), &delay);
+    late.blame_ns = saturating_add(late.blame_ns, delays.back().first);
   }
   std::vector<LateCause> result;
-  for (auto& [cause, late] : by_cause) {
-    std::stable_sort(late.delays.begin(), late.delays.end(),
-                     [&](const Delay* a, const Delay* b) { return blame_of[a] > blame_of[b]; });
-    result.push_back(std::move(late));
+  for (auto& [cause, found] : by_cause) {
+    std::stable_sort(found.delays.begin(), found.delays.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [blame, delay] : found.delays) found.late.delays.push_back(delay);
+    result.push_back(std::move(found.late));
   }
   std::stable_sort(result.begin(), result.end(),
                    [](const LateCause& a, const LateCause& b) { return a.blame_ns > b.blame_ns; });

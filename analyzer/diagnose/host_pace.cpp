@@ -31,8 +31,10 @@ bool is_cuda_call(std::string_view name) {
 IntervalSet waits_of(const RankTrace& rank, const StringTable& strings) {
   std::vector<Interval> waits;
   std::size_t on_gpu = 0, launched = 0;
+  std::vector<bool> is_gpu;
+  for (const JobLane& lane : rank.lanes) is_gpu.push_back(is_gpu_lane(lane));
   for (const Activity& activity : rank.activities) {
-    if (!is_gpu_lane(rank.lanes[activity.lane])) {
+    if (!is_gpu[activity.lane]) {
       // A collective of the host's own, in which it may wait as well.
       if (activity.activity_class == Class::collective || activity.activity_class == Class::p2p) return {};
     } else if (activity.activity_class == Class::sync) {

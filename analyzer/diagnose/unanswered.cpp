@@ -80,28 +80,36 @@ std::vector<UnansweredCollective> find_unanswered(const Job& job) {
 }
 
 std::vector<SkippedCollective> find_skipped(const Job& job) {
-  struct OfGroup {
-    std::map<std::size_t, std::map<std::int64_t, Participant>> numbers;  // by rank
-  };
-  std::map<std::uint32_t, OfGroup> groups;
+  // By group and number: how many ranks stopped at it. Where all others stopped at one, a rank is alone with
+  // its own.
+  std::map<std::uint32_t, std::map<std::int64_t, std::size_t>> stopped_at;
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+    std::map<std::uint32_t, std::int64_t> last;
+    visit_collectives(job, i, [&](std::uint32_t group, std::int64_t sequence, const Participant&) {
+      const auto [where, fresh] = last.try_emplace(group, sequence);
+      where->second = std::max(where->second, sequence);
+    });
+    for (const auto& [group, sequence] : last) ++stopped_at[group][sequence];
+  }
+  std::erase_if(stopped_at, [](const auto& group) { return group.second.size() != 2; });
+  if (stopped_at.empty()) return {};
+  // Of those groups alone: all that their ranks came to.
+  std::map<std::uint32_t, std::map<std::size_t, std::map<std::int64_t, Participant>>> groups;
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
     visit_collectives(job, i,
                       [&](std::uint32_t group, std::int64_t sequence, const Participant& participant) {
-                        groups[group].numbers[i].try_emplace(sequence, participant);
+                        if (stopped_at.contains(group)) groups[group][i].try_emplace(sequence, participant);
                       });
   }
   std::vector<SkippedCollective> found;
   for (const auto& [group, of_group] : groups) {
-    // How many stopped at each number: where all others stopped at one, a rank is alone with its own.
-    std::map<std::int64_t, std::size_t> stopped;
-    for (const auto& [rank, numbers] : of_group.numbers) ++stopped[numbers.rbegin()->first];
-    if (stopped.size() != 2) continue;
-    for (const auto& [rank, numbers] : of_group.numbers) {
+    const std::map<std::int64_t, std::size_t>& stopped = stopped_at.at(group);
+    for (const auto& [rank, numbers] : of_group) {
       if (stopped.at(numbers.rbegin()->first) != 1) continue;
       const RankTrace& trace = job.ranks[rank];
       if (trace.dropped_events > 0 || !trace.lost.empty() || !trace.unrecorded.empty()) continue;
       SkippedCollective skipped{group, kNoSequence, {}, {}, kNoSequence};
-      for (const auto& [other, its] : of_group.numbers) {
+      for (const auto& [other, its] : of_group) {
         if (other == rank) continue;
         const auto& [last, participant] = *its.rbegin();
         skipped.sequence = last;

@@ -63,6 +63,7 @@ std::int64_t IntervalSet::measure_within(Nanoseconds begin, Nanoseconds end) con
 }
 
 IntervalSet unite(const IntervalSet& a, const IntervalSet& b) {
+  if (a.empty() || b.empty()) return a.empty() ? b : a;
   std::vector<Interval> merged(a.intervals().size() + b.intervals().size());
   std::merge(a.intervals().begin(), a.intervals().end(), b.intervals().begin(), b.intervals().end(),
              merged.begin(), begins_before);

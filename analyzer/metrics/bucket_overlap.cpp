@@ -18,12 +18,20 @@ using GroupOperations = std::pair<Group, Operation>;  // what positions are coun
 // The program's name; where it has none, the position within the step.
 using Place = std::pair<std::string, std::int64_t>;
 
+// The value of `step` in a map to which steps come in order, or nearly so; a new one is 0.
+std::pair<std::int64_t&, bool> find_step(std::map<std::int64_t, std::int64_t>& steps, std::int64_t step) {
+  if (!steps.empty() && steps.rbegin()->first == step) return {steps.rbegin()->second, false};
+  const std::size_t before = steps.size();
+  std::int64_t& value = steps.try_emplace(steps.end(), step)->second;
+  return {value, steps.size() > before};
+}
+
 class BucketSum {
  public:
   void add(const CollectiveReport& c, std::int64_t position,
            const std::function<bool(std::int32_t)>& counts) {
     ++row_.count;
-    first_positions_.try_emplace(*c.step, position);
+    if (const auto [first, fresh] = find_step(first_positions_, *c.step); fresh) first = position;
     if (c.bytes) sizes_.push_back(*c.bytes);
     waits_known_ = waits_known_ || c.waits_known();
     for (const CollectiveRank& rank : c.ranks) {
@@ -64,19 +72,29 @@ class BucketSum {
   std::int64_t wait_ns_ = 0, hidden_ns_ = 0, hidden_wait_ns_ = 0;
 };
 
+struct OfOperation {
+  std::map<Place, BucketSum> places;
+  std::map<std::int64_t, std::int64_t> issued;  // by step: how many so far
+};
+
 }  // namespace
 
 std::vector<BucketReport> summarise_buckets(const Report& report,
                                             const std::function<bool(std::int32_t)>& counts,
                                             const std::stop_token& stop) {
-  std::map<GroupOperations, std::map<Place, BucketSum>> sums;
-  std::map<std::pair<GroupOperations, std::int64_t>, std::int64_t> issued;  // in a step so far
+  std::map<GroupOperations, OfOperation> sums;
+  auto found_last = sums.end();  // most come in a row: nothing is copied to find it again
   for (const CollectiveReport& c : report.collectives) {
     throw_if_stopped(stop);
     if (!c.step || is_point_to_point(c.operation)) continue;
-    const GroupOperations of{{c.group_name, c.group_ranks}, c.operation};
-    const std::int64_t position = issued[{of, *c.step}]++;
-    sums[of][{c.name, c.name.empty() ? position : 0}].add(c, position, counts);
+    const auto is_of = [&c](const GroupOperations& of) {
+      return of.second == c.operation && of.first.first == c.group_name && of.first.second == c.group_ranks;
+    };
+    if (found_last == sums.end() || !is_of(found_last->first))
+      found_last = sums.try_emplace({{c.group_name, c.group_ranks}, c.operation}).first;
+    auto& [places, issued] = found_last->second;
+    const std::int64_t position = find_step(issued, *c.step).first++;
+    places[{c.name, c.name.empty() ? position : 0}].add(c, position, counts);
   }
   // Rows come by group and operation; what takes longest goes first.
   struct Row {
@@ -86,11 +104,11 @@ std::vector<BucketReport> summarise_buckets(const Report& report,
   std::vector<Row> found;
   std::vector<std::int64_t> group_time, operation_time;
   const Group* last = nullptr;
-  for (auto& [of, places] : sums) {
+  for (auto& [of, of_operation] : sums) {
     if (last == nullptr || of.first != *last) group_time.push_back(0);
     last = &of.first;
     operation_time.push_back(0);
-    for (auto& [place, sum] : places) {
+    for (auto& [place, sum] : of_operation.places) {
       found.push_back({std::move(sum).finish(of, place), group_time.size() - 1, operation_time.size() - 1});
       const BucketReport& bucket = found.back().bucket;
       const std::int64_t ns = saturating_add(bucket.transfer_ns, bucket.wait_ns.value_or(0));

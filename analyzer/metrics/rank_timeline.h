@@ -46,20 +46,23 @@ class RankTimeline {
   using CauseTimes = std::array<std::int64_t, kCauseCount>;
   std::vector<CauseTimes> causes_until(Nanoseconds begin, std::span<const Nanoseconds> times) const;
 
-  // Σ over the rank's communication kernels of their parts within the window, and of what of these lies under
-  // compute.
-  struct KernelOverlap {
-    double covered_ns = 0, total_ns = 0;
-  };
-  // One result per window; windows are sorted and do not overlap. O(communications · log n).
-  std::vector<KernelOverlap> per_kernel_overlap(std::span<const Interval> windows) const;
-
   // How much compute there is before a communication, under its own wait, and under all of it.
   struct CommunicationCover {
     std::int64_t before_ns = 0, wait_ns = 0, all_ns = 0;
   };
   // One result per communication. O(communications · log n).
   std::vector<CommunicationCover> covered_communication() const;
+
+  // Σ over the rank's communication kernels of their parts within the window, and of what of these lies under
+  // compute.
+  struct KernelOverlap {
+    double covered_ns = 0, total_ns = 0;
+  };
+  // One result per window; windows are sorted and do not overlap. `covered`, where it is there
+  // anyway, is what covered_communication() gives: then no communication within one window is looked for.
+  // O(communications · log n).
+  std::vector<KernelOverlap> per_kernel_overlap(std::span<const Interval> windows,
+                                                std::span<const CommunicationCover> covered = {}) const;
 
   const IntervalSet& compute() const { return compute_; }
   const IntervalSet& off_cpu() const { return off_cpu_; }  // RankTrace::off_cpu

@@ -1,18 +1,13 @@
 #include "analyzer/model/order.h"
 
-#include <algorithm>
+#include <cstdint>
 #include <tuple>
 #include <utility>
 
+#include "base/sort_by_key.h"
+
 namespace lockstep::analyzer {
 namespace {
-
-void sort_activities(RankTrace& trace) {
-  const auto key = [](const Activity& a) { return std::tie(a.begin, a.launch_begin, a.end); };
-  const auto before = [&](const Activity& a, const Activity& b) { return key(a) < key(b); };
-  if (!std::is_sorted(trace.activities.begin(), trace.activities.end(), before))
-    std::stable_sort(trace.activities.begin(), trace.activities.end(), before);
-}
 
 void order_communications(RankTrace& trace) {
   std::vector<Communication> ordered;
@@ -30,7 +25,8 @@ void order_communications(RankTrace& trace) {
 }  // namespace
 
 void order_activities(RankTrace& trace) {
-  sort_activities(trace);
+  stable_sort_by_key(trace.activities,
+                     [](const Activity& a) { return std::tuple(a.begin, a.launch_begin, a.end); });
   order_communications(trace);
 }
 
