@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <random>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace lockstep {

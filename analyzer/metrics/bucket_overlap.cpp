@@ -18,20 +18,12 @@ using GroupOperations = std::pair<Group, Operation>;  // what positions are coun
 // The program's name; where it has none, the position within the step.
 using Place = std::pair<std::string, std::int64_t>;
 
-// The value of `step` in a map to which steps come in order, or nearly so; a new one is 0.
-std::pair<std::int64_t&, bool> find_step(std::map<std::int64_t, std::int64_t>& steps, std::int64_t step) {
-  if (!steps.empty() && steps.rbegin()->first == step) return {steps.rbegin()->second, false};
-  const std::size_t before = steps.size();
-  std::int64_t& value = steps.try_emplace(steps.end(), step)->second;
-  return {value, steps.size() > before};
-}
-
 class BucketSum {
  public:
   void add(const CollectiveReport& c, std::int64_t position,
            const std::function<bool(std::int32_t)>& counts) {
     ++row_.count;
-    if (const auto [first, fresh] = find_step(first_positions_, *c.step); fresh) first = position;
+    first_positions_.try_emplace(first_positions_.end(), *c.step, position);  // steps mostly come in order
     if (c.bytes) sizes_.push_back(*c.bytes);
     waits_known_ = waits_known_ || c.waits_known();
     for (const CollectiveRank& rank : c.ranks) {
@@ -75,6 +67,12 @@ class BucketSum {
 struct OfOperation {
   std::map<Place, BucketSum> places;
   std::map<std::int64_t, std::int64_t> issued;  // by step: how many so far
+
+  // Most are of the step of the one before.
+  std::int64_t next_position(std::int64_t step) {
+    if (issued.empty() || issued.rbegin()->first != step) return issued[step]++;
+    return issued.rbegin()->second++;
+  }
 };
 
 }  // namespace
@@ -92,9 +90,8 @@ std::vector<BucketReport> summarise_buckets(const Report& report,
     };
     if (found_last == sums.end() || !is_of(found_last->first))
       found_last = sums.try_emplace({{c.group_name, c.group_ranks}, c.operation}).first;
-    auto& [places, issued] = found_last->second;
-    const std::int64_t position = find_step(issued, *c.step).first++;
-    places[{c.name, c.name.empty() ? position : 0}].add(c, position, counts);
+    const std::int64_t position = found_last->second.next_position(*c.step);
+    found_last->second.places[{c.name, c.name.empty() ? position : 0}].add(c, position, counts);
   }
   // Rows come by group and operation; what takes longest goes first.
   struct Row {

@@ -16,6 +16,7 @@
 #include <sstream>
 
 #include "tests/end_to_end/recorded_run.h"
+#include "tests/sanitizers.h"
 
 namespace lockstep::end_to_end {
 namespace {
@@ -131,9 +132,7 @@ class FailingSystemCalls : public testing::Test {
   void SetUp() override {
     if (shell("strace -o /dev/null true").exit_code != 0)
       GTEST_SKIP() << "strace is not there, or may not trace";
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "a sanitizer's own system calls are no part of the recorder";
-#endif
+    if (kSanitized) GTEST_SKIP() << "a sanitizer's own system calls are no part of the recorder";
   }
 
   // Two ranks and a launcher that prints, under strace with these options, which follows the recorder's
@@ -226,9 +225,7 @@ class FailingSystemCalls : public testing::Test {
     return trials;
   }
 
-  bool is_whole() const {
-    return has_both_ranks_whole(folder_ / "run");
-  }
+  bool is_whole() const { return has_both_ranks_whole(folder_ / "run"); }
 
   std::string what_is_there() const {
     std::string text = shell("ls -l " + (folder_ / "run")).standard_output;

@@ -15,6 +15,7 @@
 #include "tests/end_to_end/hard_run.h"
 #include "tests/end_to_end/mount.h"
 #include "tests/end_to_end/stalled_thread.h"
+#include "tests/sanitizers.h"
 
 namespace lockstep::end_to_end {
 namespace {
@@ -241,9 +242,7 @@ void HardTimes::expect_children() {
 }
 
 TEST_P(HardTimes, LeaveTheJobAsItIsAndWhatWasRecordedReadable) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  if (is("memory_limit")) GTEST_SKIP() << "a sanitizer takes terabytes of addresses";
-#endif
+  if (kSanitized && is("memory_limit")) GTEST_SKIP() << "a sanitizer takes terabytes of addresses";
   std::optional<end_to_end::Mount> disk;
   if (is("full_disk")) {
     disk.emplace(run_.record().run_path(), 0, "size=256k");
@@ -297,9 +296,7 @@ TEST_P(HardTimesFromTheStart, AHiddenRunFolderLetsTheJobRunAndLeavesTheRankMissi
 
 // From the least that the job itself can run in to what all of the recording fits into.
 TEST_P(HardTimesFromTheStart, LittleMemoryIsTheJobsFirst) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer takes terabytes of addresses";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer takes terabytes of addresses";
   const TemporaryFolder folder;
   std::ofstream(folder / "go") << "";
   int ran = 0;

@@ -10,6 +10,7 @@
 
 #include "tests/end_to_end/mount.h"
 #include "tests/end_to_end/recorded_run.h"
+#include "tests/sanitizers.h"
 
 namespace lockstep::end_to_end {
 namespace {
@@ -37,9 +38,8 @@ void PrintTo(const Way& way, std::ostream* out) {
 class LeftAlone : public testing::TestWithParam<Way> {
  protected:
   void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "programs that are linked or instrumented otherwise are built without sanitizers";
-#endif
+    if (kSanitized)
+      GTEST_SKIP() << "programs that are linked or instrumented otherwise are built without sanitizers";
   }
 };
 
@@ -84,9 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Of, LeftAlone,
 TEST(NotLeftAlone, ProgramsOfALoaderThatIsNamed) {
   const char* const loader = "/lib64/ld-linux-x86-64.so.2";
   if (!std::filesystem::exists(loader)) GTEST_SKIP() << "no " << loader << " on this machine";
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer can't be loaded that way";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer can't be loaded that way";
   RecordedRun run;
   record(run, {loader, program("left_alone_plain")});
   EXPECT_EQ(run.outcome.exit_code, kExitCode);

@@ -15,22 +15,12 @@
 #include "tests/end_to_end/background_run.h"
 #include "tests/end_to_end/mount.h"
 #include "tests/end_to_end/recorded_run.h"
+#include "tests/sanitizers.h"
 
 namespace lockstep::end_to_end {
 namespace {
 
 using testing::HasSubstr;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kThreadSanitized = true;
-#else
-constexpr bool kThreadSanitized = false;
-#endif
 
 const std::string kProgram = program("nvtx_behaviours");
 constexpr const char* kJob = "echo out; echo err >&2; exit 5";
@@ -264,9 +254,7 @@ TEST_P(RecorderThatCrashes, WaitsForTheCommand) {
 TEST(RecorderThatCrashesAtTheFork, RunsTheCommandOnce) {
   if (shell("strace -o /dev/null true").exit_code != 0)
     GTEST_SKIP() << "strace is not there, or may not trace";
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer's threads are started slowly as well";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's threads are started slowly as well";
   const TemporaryFolder folder;
   const std::string forks = "clone,clone3,fork,vfork";
   const std::vector<std::string> argv{"strace",

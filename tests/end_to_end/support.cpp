@@ -16,6 +16,7 @@
 #include <stdexcept>
 
 #include "tests/end_to_end/report_sums.h"
+#include "tests/sanitizers.h"
 
 namespace lockstep::end_to_end {
 namespace {
@@ -78,11 +79,8 @@ std::vector<std::string> sanitizer_for_others() {
 }
 
 std::string why_no_torch_here() {
-#ifdef __SANITIZE_THREAD__
+  if (!kThreadSanitized) return {};
   return "ThreadSanitizer takes what libtorch's own threads do, which is not instrumented, for races";
-#else
-  return {};
-#endif
 }
 
 std::string binary(const std::string& name) {

@@ -15,6 +15,7 @@
 
 #include "tests/end_to_end/mount.h"
 #include "tests/end_to_end/recorded_run.h"
+#include "tests/sanitizers.h"
 #include "tests/torture/trials.h"
 #include "trace/reader.h"
 
@@ -50,9 +51,7 @@ bool is_whole(const std::string& run) {
 class Room : public testing::Test {
  protected:
   void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "a sanitizer does not start where files may not be written";
-#endif
+    if (kSanitized) GTEST_SKIP() << "a sanitizer does not start where files may not be written";
     const std::string rank =
         "RANK={0} WORLD_SIZE=2 LOCAL_RANK={0} " + end_to_end::program("nvtx_behaviours") + " leave 0";
     std::ofstream(folder_ / "job.sh")

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/end_to_end/recorded_run.h"
+#include "tests/sanitizers.h"
 #include "tests/torture/numbered_job.h"
 #include "tests/torture/trials.h"
 #include "trace/reader.h"
@@ -102,10 +103,8 @@ INSTANTIATE_TEST_SUITE_P(Of, Survivors,
 
 // A data loader's worker has a survivor of its own; that of its parent, which goes on, is not in its way.
 TEST(Kills, OfAForkedWorkerLoseNothingWithASurvivor) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   // Not found out by a first trial, as in the other tests: thread sanitizer's forked children may hang.
-  GTEST_SKIP() << "a build with a sanitizer has no survivors";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a build with a sanitizer has no survivors";
   Losses losses;
   int busy = 0;
   for (int trial = 0; trial < trials(kFew); ++trial) {

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "tests/end_to_end/programs/hard_sources.h"
+#include "tests/sanitizers.h"
 
 namespace hard_times {
 namespace {
@@ -172,11 +173,7 @@ void threads(const Job& job) {
 // glibc's allocator sees to it that a forked child can use it, whatever other threads were doing. That of
 // AddressSanitizer does not (GCC 12): there no thread of the program may be in it at a fork, nor begin or
 // end.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kAllocatorSurvivesForks = false;
-#else
-constexpr bool kAllocatorSurvivesForks = true;
-#endif
+constexpr bool kAllocatorSurvivesForks = !lockstep::kAddressSanitized;
 
 // While another thread emits.
 void fork_storm(const Job& job) {
