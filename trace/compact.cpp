@@ -43,19 +43,41 @@ bool copy_tables(const Reader& from, Writer& to) {
   return true;
 }
 
+// A writer that takes events until somebody has waited long enough for it. What is read after that is decoded
+// still, which is the cheap half.
+class Copy {
+ public:
+  Copy(Writer& to, const std::function<bool()>& enough) : to_(to), enough_(enough) {}
+
+  template <class... Event>
+  void append(const Event&... event) {
+    if (++events_ % kEventsBetweenQuestions == 0) ask();
+    if (!given_up_) to_.append(event...);
+  }
+  void ask() { given_up_ = given_up_ || (enough_ != nullptr && enough_()); }
+  bool given_up() const { return given_up_; }
+
+ private:
+  static constexpr std::uint64_t kEventsBetweenQuestions = 10'000;
+  Writer& to_;
+  const std::function<bool()>& enough_;
+  std::uint64_t events_ = 0;
+  bool given_up_ = false;
+};
+
 template <class Event>
-Status copy_plain(const Reader& from, Writer& to) {
+Status copy_plain(const Reader& from, Copy& to) {
   return from.read<Event>({}, [&](const Event& event) { to.append(event); });
 }
 
 template <class Event>
-Status copy_with_arguments(const Reader& from, Writer& to) {
+Status copy_with_arguments(const Reader& from, Copy& to) {
   return from.read_with_arguments<Event>(
       {}, [&](const Event& event, std::span<const Argument> arguments) { to.append(event, arguments); });
 }
 
 // Of the open ranges only those that never ended, each once: it may have been written at several flushes.
-Status copy_open_ranges(const Reader& from, Writer& to) {
+Status copy_open_ranges(const Reader& from, Copy& to) {
   const Result<std::vector<OpenRange>> unfinished = from.unfinished_ranges();
   if (!unfinished.ok()) return unfinished.error();
   std::vector<OpenRange> wanted = unfinished.value();
@@ -68,16 +90,18 @@ Status copy_open_ranges(const Reader& from, Writer& to) {
       });
 }
 
-Status copy_events(const Reader& from, Writer& to) {
-  using Copy = Status (*)(const Reader&, Writer&);
-  for (const Copy copy :
+// False if not all could be read, or it took too long.
+bool copy_events(const Reader& from, Writer& writer, const std::function<bool()>& enough) {
+  Copy to(writer, enough);
+  using CopyKind = Status (*)(const Reader&, Copy&);
+  for (const CopyKind copy :
        {&copy_with_arguments<HostRange>, &copy_open_ranges, &copy_with_arguments<Mark>, &copy_plain<Counter>,
         &copy_plain<DeviceActivity>, &copy_plain<ApiCall>, &copy_plain<Collective>, &copy_plain<Step>,
         &copy_plain<ClockSnapshot>, &copy_plain<Drop>, &copy_plain<CollectiveIssue>}) {
-    Status status = copy(from, to);
-    if (!status.ok()) return status;
+    to.ask();
+    if (to.given_up() || !copy(from, to).ok()) return false;
   }
-  return {};
+  return !to.given_up();
 }
 
 bool same_counts(const Reader& before, const Reader& after) {
@@ -108,7 +132,7 @@ std::optional<CopyName> parse_copy_name(std::string_view name) {
   return CopyName{name.substr(0, at), *process};
 }
 
-Result<bool> compact(const char* path) {
+Result<bool> compact(const char* path, const std::function<bool()>& enough) {
   const Result<Reader> opened = Reader::open(path);
   if (!opened.ok()) return opened.error();
   const Reader& from = opened.value();
@@ -122,7 +146,7 @@ Result<bool> compact(const char* path) {
   if (!created.ok()) return created.error();
   Writer to = std::move(created).value();
 
-  bool keep = copy_tables(from, to) && copy_events(from, to).ok();
+  bool keep = copy_tables(from, to) && copy_events(from, to, enough);
   const Status closed = to.close();
   if (keep && closed.ok()) {
     const Result<Reader> copied = Reader::open(beside);

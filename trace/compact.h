@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -29,9 +30,9 @@ struct CopyName {
 std::optional<CopyName> parse_copy_name(std::string_view name);
 
 // True if the file was replaced; false if it was left alone because it is not whole (no footer, damage,
-// warnings: it is evidence as it stands) or would not have become smaller. An error names the file; the old
-// file is then still there. The new one is on the disk before it takes that one's place, since a machine may
-// be lost right after.
-Result<bool> compact(const char* path);
+// warnings: it is evidence as it stands), would not have become smaller, or `enough`, which is asked now and
+// then while events are copied, said so. An error names the file; the old file is then still there. The new
+// one is on the disk before it takes that one's place, since a machine may be lost right after.
+Result<bool> compact(const char* path, const std::function<bool()>& enough = nullptr);
 
 }  // namespace lockstep::trace

@@ -141,6 +141,26 @@ TEST(Compact, LeavesACutFileAsItIs) {
   EXPECT_TRUE(test::read_file(path) == bytes);
 }
 
+TEST(Compact, StopsWhereItTakesTooLong) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "rank-3.lst";
+  const std::size_t events = std::get<test::Events<HostRange>>(write_in_small_chunks(path, 60'000)).size();
+  const std::string before = test::read_whole_file(path);
+  int asked = 0;
+  EXPECT_FALSE(must(compact(path.c_str(), [&] { return ++asked > 0; }))) << "before the first event";
+  EXPECT_EQ(asked, 1);
+  asked = 0;
+  EXPECT_FALSE(must(compact(path.c_str(), [&] { return ++asked > 3; }))) << "among the events";
+  EXPECT_EQ(asked, 4);
+  EXPECT_EQ(test::read_whole_file(path), before);
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(path).parent_path()))
+    EXPECT_EQ(entry.path(), path);
+  asked = 0;
+  EXPECT_TRUE(must(compact(path.c_str(), [&] { return ++asked < 0; })));
+  EXPECT_GT(asked, 11) << "once a kind of events, and among many";
+  EXPECT_EQ(must(Reader::open(path)).count(EventKind::host_range), events);
+}
+
 TEST(Compact, LeavesNothingBesideTheFile) {
   const TemporaryFolder folder;
   write_in_small_chunks(folder / "a.lst", 500);

@@ -182,7 +182,10 @@ std::size_t Recording::incomplete_files() const {
                                   std::count_if(processes.begin(), processes.end(), incomplete));
 }
 
-void compact_files(const std::filesystem::path& folder, std::string_view host, std::int32_t rank) {
+void compact_files(const std::filesystem::path& folder, std::string_view host, std::int32_t rank,
+                   std::chrono::seconds longest) {
+  using Clock = std::chrono::steady_clock;
+  const auto enough = [end = Clock::now() + longest] { return Clock::now() >= end; };
   // Larger files have large chunks anyway, and the user waits for us.
   constexpr std::uint64_t kLargest = std::uint64_t{512} << 20U;
   constexpr std::uint64_t kGoodChunk = 4096;  // events
@@ -192,8 +195,8 @@ void compact_files(const std::filesystem::path& folder, std::string_view host, s
     if (file.host != host || (rank >= 0 && file.rank != rank)) continue;
     ours.insert(path.filename().string());
     if (!file.complete || !file.problem.empty() || file.bytes > kLargest) continue;
-    if (file.events > kGoodChunk * file.chunks) continue;
-    const Result<bool> smaller = trace::compact(path.c_str());
+    if (file.events > kGoodChunk * file.chunks || enough()) continue;
+    const Result<bool> smaller = trace::compact(path.c_str(), enough);
     (void)smaller.ok();  // the file as it was is as good
   }
   remove_left_copies(folder, ours);

@@ -2,6 +2,7 @@
 // so that it is what the analyzer will see.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -96,9 +97,11 @@ struct Recording {
 
 // Makes the closed files of this host smaller, where many small chunks were written: a job's last second is
 // safe only if it is written in small pieces, and once it is over they can be joined. `rank` other than -1:
-// only that rank's file. What can't be improved is left as it is; nothing is ever lost. Copies of these files
-// that a killed recorder has left half made are removed.
-void compact_files(const std::filesystem::path& folder, std::string_view host, std::int32_t rank);
+// only that rank's file. What can't be improved, or not in the time that the user is asked to wait for it, is
+// left as it is; nothing is ever lost. Copies of these files that a killed recorder has left half made are
+// removed.
+void compact_files(const std::filesystem::path& folder, std::string_view host, std::int32_t rank,
+                   std::chrono::seconds longest = std::chrono::seconds{10});
 
 // `world_size`: how many ranks there are to be, if that is known from elsewhere.
 Recording read_recording(const std::filesystem::path& folder, std::int32_t world_size = 0);

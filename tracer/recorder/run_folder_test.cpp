@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -159,6 +160,24 @@ TEST_F(RunFolderTest, CopiesThatAKilledRecorderLeftGoAtTheNextCompaction) {
   EXPECT_TRUE(fs::exists(folder_ / ("rank-1.lst" + gone))) << "nobody knows here what lives on another host";
   EXPECT_TRUE(fs::exists(folder_ / ("thesis" + gone)));
   EXPECT_TRUE(fs::exists(folder_ / being_made)) << "its process is there";
+}
+
+TEST_F(RunFolderTest, SmallChunksAreJoinedWhileTheUserIsExpectedToWait) {
+  const fs::path path = folder_ / "rank-0.lst";
+  Result<trace::Writer> writer = trace::Writer::create(path.c_str());
+  ASSERT_TRUE(writer.ok());
+  writer.value().set_metadata("host", "here");
+  const trace::LaneId lane = writer.value().add_lane({trace::LaneKind::host_thread, 1, 2, 0, "main"});
+  for (int step = 0; step < 100; ++step) {
+    writer.value().append(trace::Step{lane, step * 10, step * 10 + 9, step});
+    ASSERT_TRUE(writer.value().flush().ok());
+  }
+  ASSERT_TRUE(writer.value().close().ok());
+  const auto size = fs::file_size(path);
+  compact_files(folder_, "here", -1, std::chrono::seconds{0});
+  EXPECT_EQ(fs::file_size(path), size);
+  compact_files(folder_, "here", -1);
+  EXPECT_LT(fs::file_size(path), size);
 }
 
 TEST_F(RunFolderTest, NumbersGoUp) {
