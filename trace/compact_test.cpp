@@ -145,14 +145,14 @@ TEST(Compact, StopsWhereItTakesTooLong) {
   const TemporaryFolder folder;
   const std::string path = folder / "rank-3.lst";
   const std::size_t events = std::get<test::Events<HostRange>>(write_in_small_chunks(path, 60'000)).size();
-  const std::string before = test::read_whole_file(path);
+  const std::string before = lockstep::test::read_whole_file(path);
   int asked = 0;
   EXPECT_FALSE(must(compact(path.c_str(), [&] { return ++asked > 0; }))) << "before the first event";
   EXPECT_EQ(asked, 1);
   asked = 0;
   EXPECT_FALSE(must(compact(path.c_str(), [&] { return ++asked > 3; }))) << "among the events";
   EXPECT_EQ(asked, 4);
-  EXPECT_EQ(test::read_whole_file(path), before);
+  EXPECT_EQ(lockstep::test::read_whole_file(path), before);
   for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(path).parent_path()))
     EXPECT_EQ(entry.path(), path);
   asked = 0;

@@ -78,7 +78,8 @@ TEST_F(OneEvent, DeviceActivity) {
                              .layer = 17,
                              .microbatch = 19,
                              .pass = Pass::recompute,
-                             .shape = 23});
+                             .shape = 23,
+                             .warps = 4'000'000'000U});
 }
 TEST_F(OneEvent, ApiCall) {
   expect_kept(ApiCall{.lane = 1, .begin = 3, .end = 5, .name = 7, .correlation = 11});

@@ -28,10 +28,18 @@ void add_computations(const RankTrace& rank, Nanoseconds begin, Nanoseconds end,
   }
 }
 
+std::int64_t count_of(const SumByName& sums) {
+  std::int64_t count = 0;
+  for (const auto& [name, sum] : sums) count += sum.count;
+  return count;
+}
+
 // Times are sums over the delays.
-bool is_more_work(const SlowComputation& slow) {
+// `more_kernels`: how many the late rank ran, whatever their names, more than the others.
+bool is_more_work(const SlowComputation& slow, std::int64_t more_kernels) {
   if (slow.own_count <= slow.others_count + slow.others_count / 10) return false;
-  if (slow.others_count == 0) return true;
+  // One that nobody else runs may stand in place of another, chosen for another GPU or tuned otherwise.
+  if (slow.others_count == 0) return 2 * more_kernels >= slow.own_count;
   const double of_one = static_cast<double>(slow.others_ns) / static_cast<double>(slow.others_count);
   return static_cast<double>(slow.own_count - slow.others_count) * of_one * 2 >=
          static_cast<double>(slow.own_ns - slow.others_ns);
@@ -143,7 +151,10 @@ std::optional<SlowComputation> slowest_computation(const Diagnosis& diagnosis,
   if (worst.own_ns <= worst.others_ns) return std::nullopt;
   if (excess > 0)
     worst.share = static_cast<double>(worst.own_ns - worst.others_ns) / static_cast<double>(excess);
-  worst.is_more_work = is_more_work(worst);
+  std::vector<std::int64_t> others_kernels;
+  for (const auto& [rank, sums] : by_rank)
+    if (rank != late) others_kernels.push_back(count_of(sums));
+  worst.is_more_work = is_more_work(worst, count_of(by_rank[late]) - lower_median(std::move(others_kernels)));
   if (worst.own_pass_ns)
     worst.is_more_work = *worst.own_pass_ns <= *worst.other_layers_pass_ns + *worst.other_layers_pass_ns / 10;
   const auto count = static_cast<std::int64_t>(delays.size());

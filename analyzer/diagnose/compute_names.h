@@ -16,8 +16,9 @@ struct SlowComputation {
   std::int64_t own_count = 0;     // activities of this name, over all the delays looked at
   std::int64_t others_count = 0;  // median of the others
   double share = 0;               // of all the excess of these delays
-  // More work: it ran more often, and that explains at least half of the excess. Else the same work took
-  // longer; what a host computes may then come in more pieces, because it was interrupted.
+  // More work: it ran more often, and that explains at least half of the excess; where no other rank ran it,
+  // in addition to what they ran. Else the same work took longer; what a host computes may then come in more
+  // pieces, because it was interrupted.
   bool is_more_work = false;
   // Of a layer that no other rank runs (stages of a pipeline): one pass of it, and the median of the same
   // pass of the others' layers. Where both are known they are what it is compared with, not the absence

@@ -1,130 +1,188 @@
 #include "analyzer/diagnose/kernel_work.h"
 
-#include <cstdint>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
 #include <unordered_map>
-#include <vector>
+
+#include "analyzer/diagnose/cell_statistics.h"
 
 namespace lockstep::analyzer {
 namespace {
 
-// One kernel in one launch size.
-using Kernel = std::uint64_t;
-Kernel kernel_of(const Activity& activity) {
-  return std::uint64_t{activity.name} << 32U | activity.shape;
-}
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // MurmurHash3's last step: sums of numbers so mixed are equal by chance alone.
-std::uint64_t mixed(Kernel kernel) {
-  kernel = (kernel ^ kernel >> 33U) * 0xFF51AFD7ED558CCDU;
-  kernel = (kernel ^ kernel >> 33U) * 0xC4CEB9FE1A85EC53U;
-  return kernel ^ kernel >> 33U;
+std::uint64_t mixed(std::uint64_t number) {
+  number = (number ^ number >> 33U) * 0xFF51AFD7ED558CCDU;
+  number = (number ^ number >> 33U) * 0xC4CEB9FE1A85EC53U;
+  return number ^ number >> 33U;
 }
 
-struct Sum {
-  double ns = 0;
-  double count = 0;
-};
-struct Sums {
-  Sum all;
-  std::vector<Sum> of_rank;
-};
+double nanoseconds_of(const Activity& activity) {
+  return static_cast<double>(activity.end - activity.begin);
+}
 
-// Of the ranks of the table, in its order; absent where one has no trace, or computes on a CPU, whose
-// computations come in more pieces where they are interrupted.
-std::optional<std::vector<const RankTrace*>> traces_on_gpus(const Job& job, const StepTable& table) {
+// In the table's order; empty where one has no trace, or computes on a CPU, whose computations come in more
+// pieces where they are interrupted.
+std::vector<const RankTrace*> traces_on_gpus(const Job& job, const StepTable& table) {
   std::vector<const RankTrace*> traces(table.rank_count(), nullptr);
   for (const RankTrace& trace : job.ranks) {
     const std::size_t rank = table.index_of(trace.rank);
     if (rank >= traces.size() || table.ranks[rank] != trace.rank) continue;
-    if (trace.device == "cpu") return std::nullopt;
+    if (trace.device == "cpu") return {};
     traces[rank] = &trace;
   }
-  for (const RankTrace* trace : traces)
-    if (trace == nullptr) return std::nullopt;
-  return traces;
-}
-
-// Calls `visit` with each kernel of the table's steps, its rank's place in the table, and its cell's.
-template <class Visit>
-void for_each_kernel(const StepTable& table, const std::vector<const RankTrace*>& traces, Visit visit) {
-  std::unordered_map<std::int64_t, std::size_t> steps;
-  for (std::size_t step = 0; step < table.steps.size(); ++step) steps.emplace(table.steps[step], step);
-  for (std::size_t rank = 0; rank < traces.size(); ++rank)
-    for (const Activity& activity : traces[rank]->activities) {
-      if (activity.activity_class != Class::compute || activity.step == kNone) continue;
-      const auto step = steps.find(traces[rank]->steps[activity.step].number);
-      if (step != steps.end()) visit(activity, rank, step->second * traces.size() + rank);
-    }
-}
-
-struct Cell {
-  double ns = 0, known_ns = 0;
-  std::uint64_t kernels = 0;  // equal where the same kernels were launched in the same sizes, in any order
-};
-
-bool differ_within_steps(const StepTable& table, const std::vector<Cell>& cells) {
-  std::size_t differing = 0;
-  for (std::size_t step = 0; step < table.steps.size(); ++step) {
-    const Cell* const first = &cells[step * table.rank_count()];
-    for (std::size_t rank = 1; rank < table.rank_count(); ++rank) {
-      if (first[rank].kernels == first->kernels) continue;
-      ++differing;
-      break;
-    }
-  }
-  return 2 * differing >= table.steps.size();
-}
-
-bool are_known(const std::vector<Cell>& cells) {
-  std::size_t known = 0;
-  for (const Cell& cell : cells)
-    if (cell.ns > 0 && 10 * cell.known_ns >= 9 * cell.ns) ++known;
-  return 10 * known >= 9 * cells.size();
+  return std::find(traces.begin(), traces.end(), nullptr) == traces.end() ? traces
+                                                                          : std::vector<const RankTrace*>();
 }
 
 }  // namespace
 
-std::optional<StepWork> work_of_kernel_sizes(const Job& job, const StepTable& table) {
-  const auto traces = traces_on_gpus(job, table);
-  if (!traces || traces->size() < 2) return std::nullopt;
-  std::unordered_map<Kernel, Sums> sums;
-  for_each_kernel(table, *traces, [&](const Activity& activity, std::size_t rank, std::size_t) {
-    if (activity.shape == 0) return;
-    Sums& kernel = sums[kernel_of(activity)];
-    kernel.of_rank.resize(traces->size());
-    for (Sum* sum : {&kernel.all, &kernel.of_rank[rank]}) {
-      sum->ns += static_cast<double>(activity.end - activity.begin);
-      ++sum->count;
+// Calls `visit` with each kernel of the table's steps, its rank's place in the table, and its cell's.
+template <class Visit>
+void KernelWork::for_each_kernel(Visit visit) const {
+  std::unordered_map<std::int64_t, std::size_t> steps;
+  for (std::size_t step = 0; step < table_->steps.size(); ++step) steps.emplace(table_->steps[step], step);
+  for (std::size_t rank = 0; rank < traces_.size(); ++rank)
+    for (const Activity& activity : traces_[rank]->activities) {
+      if (activity.activity_class != Class::compute || activity.step == kNone) continue;
+      const auto step = steps.find(traces_[rank]->steps[activity.step].number);
+      if (step != steps.end()) visit(activity, rank, step->second * traces_.size() + rank);
     }
-  });
-  if (sums.empty()) return std::nullopt;
+}
 
-  std::vector<Cell> cells(table.cells.size());
-  StepWork work{"what kernels of the same launch size take on other ranks",
-                std::vector<double>(table.cells.size())};
-  for_each_kernel(table, *traces, [&](const Activity& activity, std::size_t rank, std::size_t at) {
-    Cell& cell = cells[at];
-    const auto ns = static_cast<double>(activity.end - activity.begin);
-    cell.ns += ns;
-    cell.kernels += mixed(kernel_of(activity));
-    if (activity.shape == 0) return;
-    const Sums& kernel = sums.at(kernel_of(activity));
-    const Sum& own = kernel.of_rank[rank];
-    const double others = kernel.all.count - own.count;
-    if (others < 1) return;
-    cell.known_ns += ns;
-    work.amount[at] += (kernel.all.ns - own.ns) / others;
+double KernelWork::amount_of(const Activity& activity) const {
+  return weights_[activity.name] * (measure_ == KernelMeasure::number ? 1 : activity.warps);
+}
+
+void KernelWork::weigh() {
+  struct Name {
+    double ns = 0, warps = 0;
+    std::size_t ranks = 0, last = std::numeric_limits<std::size_t>::max();
+  };
+  std::vector<Name> names(job_->strings.size());
+  for_each_kernel([&](const Activity& activity, std::size_t rank, std::size_t) {
+    if (measure_ == KernelMeasure::launch_size && activity.warps == 0) return;
+    Name& name = names[activity.name];
+    name.ns += nanoseconds_of(activity);
+    name.warps += activity.warps;
+    if (name.last != rank) ++name.ranks;
+    name.last = rank;
   });
-  if (!differ_within_steps(table, cells) || !are_known(cells)) return std::nullopt;
+  weights_.assign(names.size(), 0);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i].ranks > 1 && 2 * names[i].ranks > traces_.size())
+      weights_[i] = measure_ == KernelMeasure::number ? 1 : names[i].ns / names[i].warps;
+}
+
+void KernelWork::fill_cells() {
+  std::vector<double> all_ns(table_->cells.size()), known_ns(table_->cells.size());
+  amount_.assign(table_->cells.size(), 0);
+  kernels_.assign(table_->cells.size(), 0);
+  for_each_kernel([&](const Activity& activity, std::size_t, std::size_t cell) {
+    const double amount = amount_of(activity);
+    all_ns[cell] += nanoseconds_of(activity);
+    if (amount > 0) known_ns[cell] += nanoseconds_of(activity);
+    amount_[cell] += amount;
+    if (amount > 0) kernels_[cell] += mixed(std::uint64_t{activity.name} << 32U | activity.warps);
+  });
+  for (std::size_t cell = 0; cell < amount_.size(); ++cell)
+    if (all_ns[cell] <= 0 || 10 * known_ns[cell] < 9 * all_ns[cell]) amount_[cell] = kUnknown;
+}
+
+std::optional<KernelWork> KernelWork::read(const Job& job, const StepTable& table, KernelMeasure measure) {
+  KernelWork work(job, table, measure);
+  work.traces_ = traces_on_gpus(job, table);
+  if (work.traces_.size() < 2) return std::nullopt;
+  work.weigh();
+  work.fill_cells();
+  const auto unknown = static_cast<std::size_t>(std::count_if(
+      work.amount_.begin(), work.amount_.end(), [](double amount) { return std::isnan(amount); }));
+  if (4 * unknown > work.amount_.size()) return std::nullopt;
   return work;
 }
 
-std::optional<StepWork> work_of_kernel_numbers(const Job& job, const StepTable& table) {
-  const auto traces = traces_on_gpus(job, table);
-  if (!traces) return std::nullopt;
-  StepWork work{"the number of kernels", std::vector<double>(table.cells.size())};
-  for_each_kernel(table, *traces, [&](const Activity&, std::size_t, std::size_t at) { ++work.amount[at]; });
-  return work;
+bool KernelWork::differs() const {
+  const std::size_t ranks = traces_.size();
+  std::size_t differing = 0;
+  for (std::size_t first = 0; first < amount_.size(); first += ranks) {
+    std::optional<std::uint64_t> one;
+    for (std::size_t cell = first; cell < first + ranks; ++cell) {
+      if (std::isnan(amount_[cell])) continue;
+      if (one && *one != kernels_[cell]) {
+        ++differing;
+        break;
+      }
+      one = kernels_[cell];
+    }
+  }
+  return 2 * differing >= table_->steps.size();
+}
+
+std::size_t KernelWork::steps_alike(std::size_t rank) const {
+  const std::size_t ranks = traces_.size();
+  std::size_t alike = 0;
+  for (std::size_t first = 0; first < amount_.size(); first += ranks) {
+    if (std::isnan(amount_[first + rank])) continue;
+    const auto step = kernels_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto same = std::count(step, step + static_cast<std::ptrdiff_t>(ranks), kernels_[first + rank]) - 1;
+    if (2 * static_cast<std::size_t>(same) > ranks - 1) ++alike;
+  }
+  return alike;
+}
+
+double KernelWork::part_with(std::size_t rank, double times) const {
+  std::map<std::uint32_t, std::vector<double>> names;
+  for_each_kernel([&](const Activity& activity, std::size_t of, std::size_t) {
+    if (weights_[activity.name] <= 0) return;
+    std::vector<double>& amounts = names[activity.name];
+    amounts.resize(traces_.size());
+    amounts[of] += amount_of(activity);
+  });
+  double all = 0, part = 0;
+  for (const auto& [name, amounts] : names) {
+    const double others = median_of_others(amounts, rank);
+    all += others;
+    if (amounts[rank] >= times * others) part += others;
+  }
+  return all > 0 ? part / all : 0;
+}
+
+std::vector<KernelWork::Difference> KernelWork::differences() const {
+  // A few make up nearly all of what is computed.
+  constexpr std::size_t kNames = 32;
+  std::map<std::uint32_t, double> totals;
+  for_each_kernel([&](const Activity& activity, std::size_t, std::size_t) {
+    totals[activity.name] += amount_of(activity);
+  });
+  std::vector<std::pair<double, std::uint32_t>> largest;
+  for (const auto& [name, total] : totals)
+    if (total > 0) largest.emplace_back(-total, name);
+  std::sort(largest.begin(), largest.end());
+  if (largest.size() > kNames) largest.resize(kNames);
+  std::vector<std::size_t> place(weights_.size(), largest.size());
+  for (std::size_t i = 0; i < largest.size(); ++i) place[largest[i].second] = i;
+  std::vector<std::vector<double>> amounts(largest.size(), std::vector<double>(amount_.size()));
+  for_each_kernel([&](const Activity& activity, std::size_t, std::size_t cell) {
+    if (place[activity.name] < amounts.size()) amounts[place[activity.name]][cell] += amount_of(activity);
+  });
+  std::vector<Difference> differences;
+  double all = 0;
+  for (std::size_t i = 0; i < amounts.size(); ++i) {
+    for (std::size_t cell = 0; cell < amount_.size(); ++cell)
+      if (std::isnan(amount_[cell])) amounts[i][cell] = kUnknown;
+    double sum = 0;
+    for (const double deviation : deviations_in_turn(*table_, amounts[i]))
+      if (!std::isnan(deviation)) sum += std::abs(deviation);
+    all += sum;
+    differences.push_back({largest[i].second, sum});
+  }
+  for (Difference& difference : differences) difference.part = all > 0 ? difference.part / all : 0;
+  std::stable_sort(differences.begin(), differences.end(),
+                   [](const Difference& a, const Difference& b) { return a.part > b.part; });
+  return differences;
 }
 
 }  // namespace lockstep::analyzer

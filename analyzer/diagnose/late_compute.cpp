@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/diagnose/cell_statistics.h"
 #include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/compute_totals.h"
 #include "analyzer/diagnose/gpu_clocks.h"
@@ -22,6 +23,16 @@ namespace {
 // One computation that makes up as much of the lateness is worth its name.
 constexpr double kTellingShare = 0.3;
 
+// Kernels that are launched larger take longer in proportion at most, or they are launched otherwise and not
+// for more: twice as much as the time tells, for what is so small that it costs little.
+constexpr double kMostThatWorkExplains = 2;
+// Of the others' work, in kernels of which a rank does more, for it to have more to do as a whole.
+constexpr double kPartOfMoreWork = 0.5;
+// Of the steps in which a rank launches what most others do, for its work to be the same.
+constexpr std::size_t kAlike = 9, kOfSteps = 10;
+constexpr const char* kBalance =
+    "balance the work over ranks: batches by length (tokens, not samples), experts and layers by cost";
+
 struct MoreWork {
   std::string what;
   double times = 1;  // the others'
@@ -34,7 +45,22 @@ std::optional<MoreWork> more_work(const FindingContext& context, const StepTable
   const double expected =
       late.others_ns > 0 ? static_cast<double>(late.cause_ns) / static_cast<double>(late.others_ns) : 0;
   if (!times || expected <= 0 || *times - 1 < kExplains * expected) return std::nullopt;
+  if (work->kernels) {
+    if (*times - 1 > kMostThatWorkExplains * expected) return std::nullopt;
+    if (work->kernels->part_with(steps.index_of(late.rank), 1 + (*times - 1) / 2) < kPartOfMoreWork)
+      return std::nullopt;
+  }
   return MoreWork{work->what, *times};
+}
+
+// In how many steps the rank launched the same as most others; absent unless that is nearly always.
+std::optional<std::size_t> steps_of_same_work(const FindingContext& context, const StepTable& steps,
+                                              std::int32_t rank) {
+  if (context.on_cpu) return std::nullopt;
+  const auto kernels = KernelWork::read(context.diagnosis.job, steps, KernelMeasure::launch_size);
+  if (!kernels) return std::nullopt;
+  const std::size_t alike = kernels->steps_alike(steps.index_of(rank));
+  return kOfSteps * alike >= kAlike * steps.steps.size() ? std::optional(alike) : std::nullopt;
 }
 
 // What stood before the operations that were waited for longest (`before_delays`) is on loaded cores what had
@@ -56,21 +82,30 @@ std::optional<std::uint32_t> name_of_longest(const FindingContext& context, cons
   return !all.empty() && makes_up(all.front(), kExplains) ? std::optional(all.front().name) : std::nullopt;
 }
 
-// What to look at on a GPU, as far as its clocks leave it open.
-std::string remedy_on_gpu(const ClockComparison& clocks, std::int32_t rank) {
+// What to look at on a GPU, as far as its clocks leave it open. `same_work`: it is known not to have more to
+// do.
+std::string remedy_on_gpu(const ClockComparison& clocks, bool same_work, std::int32_t rank) {
   using enum ClockComparison::Answer;
   if (clocks.answer == cannot_tell && !clocks.remedy.empty()) return clocks.remedy;
   // Lower, where one part of the model stands out: a clock is not why.
-  if (clocks.answer == excluded || clocks.answer == lower)
+  const bool clocks_are_known = clocks.answer == excluded || clocks.answer == lower;
+  if (clocks_are_known && same_work)
+    return fmt::format(
+        "on rank {}'s host: `nvidia-smi` shows what else runs on its GPU, `nvidia-smi -q -d ECC,ROW_REMAPPER` "
+        "the errors of its memory",
+        rank);
+  if (clocks_are_known)
     return fmt::format(
         "see whether rank {}'s work is larger: emit a counter `tokens` (docs/instrumentation.md)", rank);
   return fmt::format(
-      "on rank {}'s host: `nvidia-smi -q -d PERFORMANCE,CLOCK,TEMPERATURE` beside another rank's; {}. Where "
-      "these agree its work may be larger: emit a counter `tokens` (docs/instrumentation.md)",
-      rank,
+      "on rank {}'s host: `nvidia-smi -q -d PERFORMANCE,CLOCK,TEMPERATURE` beside another rank's; {}{}", rank,
       clocks.answer == cannot_tell
           ? "`lockstep record --cpu` of all ranks and of more steps reads them often enough"
-          : "`lockstep record --cpu` records clocks and throttling");
+          : "`lockstep record --cpu` records clocks and throttling",
+      same_work ? ". Where these agree, see what else runs on its GPU (`nvidia-smi`); a counter `tokens` "
+                  "(docs/instrumentation.md) would rule larger batches out"
+                : ". Where these agree its work may be larger: emit a counter `tokens` "
+                  "(docs/instrumentation.md)");
 }
 
 // And on a CPU: its threads run longer (cores_shared says so), or nobody can tell.
@@ -103,16 +138,24 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
                              std::span<const Delay* const> delays) {
   LateReason reason;
   reason.evidence.push_back(in_a_step("computes", late));
+  const std::string has_more = fmt::format("has more to compute than the others ({})", longer(late));
   if (const std::optional<MoreWork> more = more_work(context, steps, late)) {
     reason.code = "more_work";
-    reason.doing = fmt::format("has more to compute than the others ({})", longer(late));
-    reason.evidence.push_back(fmt::format("{} is {:.2f} times the others'", more->what, more->times));
-    reason.remedy =
-        "balance the work over ranks: batches by length (tokens, not samples), experts and layers by cost";
+    reason.doing = has_more;
+    reason.evidence.push_back(
+        fmt::format("by {} its work is {:.2f} times the others'", more->what, more->times));
+    reason.remedy = kBalance;
     return reason;
   }
   reason.code = "computes_longer";
-  reason.doing = "computes " + longer(late);
+  const std::string computes = "computes " + longer(late);
+  reason.doing = computes;
+  const std::optional<std::size_t> alike = steps_of_same_work(context, steps, late.rank);
+  if (alike)
+    reason.evidence.push_back(
+        fmt::format("in {} of {} it launches the same kernels in the same sizes as most others: if its work "
+                    "is larger, then in kernels that fill the GPU at any size",
+                    *alike, format_plural(static_cast<std::int64_t>(steps.steps.size()), "step")));
   const bool has_place = say_where_it_computes(context, steps, late, reason);
   ClockComparison clocks;
   if (!context.on_cpu) clocks = compare_clocks(context, steps, late);
@@ -138,14 +181,20 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
     reason.doing += fmt::format(", above all in {}", line);
   else if (name && !has_place)
     reason.doing += fmt::format(", above all in `{}`", short_name(context.diagnosis.job.strings.view(*name)));
-  if (is_telling) {
-    if (slow->is_more_work && !context.on_cpu) {
-      reason.code = "more_work";
-      reason.evidence.push_back(
-          fmt::format("it ran {} beside {}", format_plural(slow->own_count, "time"), slow->others_count));
-    }
+  if (is_telling && slow->is_more_work && !context.on_cpu) {
+    const std::string kernel = short_name(context.diagnosis.job.strings.view(slow->name));
+    reason.code = "more_work";
+    reason.doing.replace(0, computes.size(), has_more);
+    reason.evidence.push_back(
+        slow->others_count == 0
+            ? fmt::format("it runs `{}` in addition to what the others run", kernel)
+            : fmt::format("it runs `{}` {:.2f} times as often as the others", kernel,
+                          static_cast<double>(slow->own_count) / static_cast<double>(slow->others_count)));
+    reason.remedy = kBalance;
+    return reason;
   }
-  reason.remedy = context.on_cpu ? remedy_on_cpu(context, late.rank) : remedy_on_gpu(clocks, late.rank);
+  reason.remedy = context.on_cpu ? remedy_on_cpu(context, late.rank)
+                                 : remedy_on_gpu(clocks, alike.has_value(), late.rank);
   if (!has_place && reason.parts.rows.empty())
     reason.remedy += "; `lockstep record --operators` says in which module of the model it computes longer";
   if (reason.names_line)

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/cell_statistics.h"
 #include "analyzer/diagnose/late_compute.h"
-#include "analyzer/diagnose/step_work.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/diagnose/cell_statistics.h"
 #include "analyzer/diagnose/job_lateness.h"
 #include "analyzer/diagnose/test_reports.h"
 
@@ -36,8 +37,7 @@ TEST(StepWork, OnGpusIsTheNumberOfKernels) {
   const auto work = work_of_steps(job, table);
   ASSERT_TRUE(work.has_value());
   EXPECT_EQ(work->amount, (std::vector<double>{3, 5, 4, 2, 3, 3, 6, 3}));
-  EXPECT_NEAR(correlation_within_steps(table, work->amount, compute_of_steps(table)), 1, 1e-12);
-  EXPECT_NEAR(*amount_beside_others(table, work->amount, 1), (5 / 3. + 2 / 4. + 1 + 3 / 6.) / 4, 1e-12);
+  EXPECT_NEAR(correlation_in_turn(table, work->amount, compute_of_steps(table)).of_values, 1, 1e-12);
 }
 
 // A CPU's computation comes in more pieces where it is interrupted; equal amounts say nothing.
@@ -50,6 +50,14 @@ TEST(StepWork, IsNotKnownOfPiecesOnCpusOrOfEqualAmounts) {
   for (RankTrace& rank : equal.ranks) rank.device = "cuda:0";
   const Report of_equal = report_of(equal);
   EXPECT_FALSE(work_of_steps(equal, table_of_steps(equal, of_equal)).has_value());
+}
+
+// A few kernels more in one step of four are no batches.
+TEST(StepWork, IsNotKnownOfKernelsThatDifferInFewSteps) {
+  Job job = job_of_kernels({{3, 3}, {3, 3}, {9, 3}, {3, 3}}).build();
+  for (RankTrace& rank : job.ranks) rank.device = "cuda:0";
+  const Report report = report_of(job);
+  EXPECT_FALSE(work_of_steps(job, table_of_steps(job, report)).has_value());
 }
 
 TEST(StepWork, IsWhatACounterSaysInItsStep) {

@@ -64,8 +64,10 @@ struct Activity {
   std::uint32_t communication = kNone;    // RankTrace::communications, for classes collective and p2p
   std::uint32_t step = kNone;             // RankTrace::steps: the step that launched it
   std::uint32_t compute = kNone;          // RankTrace::computations, where more is known of a computation
-  std::uint32_t shape =
-      0;  // of a kernel: equal where the same name was launched in the same size; 0: not known
+  // Of a kernel (trace/events/launch_shape.h): equal where the same name was launched in the same size, and
+  // how many warps that launched. Each 0 where it is not known.
+  std::uint32_t shape = 0;
+  std::uint32_t warps = 0;
   Class activity_class = Class::compute;
 };
 

@@ -90,8 +90,9 @@ class RankBuilder {
     trace_.activities.back().name = strings_.intern(name);
     return *this;
   }
-  RankBuilder& shaped(std::uint32_t shape) {
+  RankBuilder& shaped(std::uint32_t shape, std::uint32_t warps = 0) {
     trace_.activities.back().shape = shape;
+    trace_.activities.back().warps = warps;
     return *this;
   }
   RankBuilder& in_step(std::uint32_t step_index) {

@@ -197,7 +197,9 @@ struct DeviceActivity {
   std::int32_t layer = -1;       // of the model, from 0; -1: none, or not known
   std::int32_t microbatch = -1;  // of the step, from 0; -1: none, or not known
   Pass pass = Pass::other;
-  std::uint32_t shape = 0;  // kernels only: trace/events/launch_shape.h; 0 where not known
+  // Kernels only: trace/events/launch_shape.h; 0 where not known.
+  std::uint32_t shape = 0;
+  std::uint32_t warps = 0;
 
   bool operator==(const DeviceActivity&) const = default;
 };

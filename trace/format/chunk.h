@@ -16,7 +16,7 @@
 namespace lockstep::trace::format {
 
 inline constexpr std::uint16_t kMajorVersion = 1;
-inline constexpr std::uint16_t kMinorVersion = 4;
+inline constexpr std::uint16_t kMinorVersion = 5;
 
 inline constexpr std::size_t kFileHeaderSize = 32;
 inline constexpr std::size_t kChunkHeaderSize = 64;

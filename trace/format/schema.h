@@ -130,7 +130,8 @@ struct Schema<DeviceActivity> {
                             Field<3, &DeviceActivity::name>, Field<4, &DeviceActivity::activity_class>,
                             Field<5, &DeviceActivity::correlation>, Field<6, &DeviceActivity::bytes>,
                             Field<7, &DeviceActivity::layer>, Field<8, &DeviceActivity::microbatch>,
-                            Field<9, &DeviceActivity::pass>, Field<10, &DeviceActivity::shape>>;
+                            Field<9, &DeviceActivity::pass>, Field<10, &DeviceActivity::shape>,
+                            Field<11, &DeviceActivity::warps>>;
 };
 
 template <>

@@ -1,4 +1,5 @@
-// Ranks that have more to compute now and then, each in its turn, because their batches are larger then.
+// Ranks that have more to compute now and then, each in its turn, mostly because their batches are larger
+// then.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/cell_statistics.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/step_work.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/report/quantity.h"
@@ -20,29 +23,37 @@ namespace {
 constexpr auto kUnevenBatchesRemedies = std::to_array<Remedy>(
     {{"PyTorch",
       "a batch sampler that puts samples of like length together; packed sequences; batches by tokens"},
+     {"mixture of experts", "a capacity factor; a stronger balancing loss"},
      {"Megatron", "packed sequences instead of --variable-seq-lengths"},
      {"the program", "more accumulation steps between two meetings: unevenness evens out"}});
 constexpr Explanation kUnevenBatchesExplained{
     .meaning =
-        "Each step waits for the rank with the largest batch: longer sequences, larger images. It is another "
-        "rank each time, so that none of them is slow.",
+        "Each step waits for the rank that has most to compute in it: the largest batch (longer sequences, "
+        "larger images), or the experts that most tokens were routed to. It is another rank each time, so that "
+        "none of them is slow.",
     .found =
         "What a rank computes follows what it is given to do: a counter that tells the size of its batch "
-        "(tokens, samples, batch size, sequence length), or on GPUs the launch sizes of its kernels (what "
-        "other ranks take for kernels of the same name and size) or their number, correlates with its "
-        "compute by 0.7 or more, "
-        "both taken as deviations from the median of their step. In the median step the rank that computes "
+        "(tokens, samples, batch size, sequence length), or on GPUs the warps that its kernels launch (each "
+        "name's weighed by what a warp of it takes on all ranks) or, where sizes were not recorded, their "
+        "number, correlates with its compute by 0.7 or more (Pearson; Spearman 0.4 or more, lest a few steps "
+        "make it alone), both taken as deviations from the median of their step, less the rank's own median. "
+        "Kernels count if more than half of the ranks run them, and only where they differ between ranks in "
+        "half of the steps or more. In the median step the rank that computes "
         "longest takes at least 10 % longer than the one that computes shortest, no rank computes longest in "
         "more than four of five steps or is late again and again, and what the ranks wait in collectives, at most what they compute less than the longest, "
         "reaches 3 %. Not of pipelines; four steps at least. Longer compute alone is no evidence of larger "
         "batches: that is jitter.",
-    .wrong = "The counter tells something else than the size of a batch.",
+    .wrong =
+        "The counter tells something else than the size of a batch. Told by kernels, work may differ in turn "
+        "for other reasons than batches: layers that are dropped or recomputed, an evaluation on one rank. The "
+        "evidence names the kernels.",
     .lost = "that waiting",
     .remedies = kUnevenBatchesRemedies,
 };
 constexpr FindingKind kUnevenBatches{
     .code = "uneven_batches",
-    .title = "ranks have more to compute than others in turn, and those wait: batches are uneven",
+    .title =
+        "batches are uneven, so that another rank computes longest in each step and the others wait for it",
     .cause = Cause::barrier_wait,
     .accounts = Accounts::yes,
     .accuses = Accused::job,
@@ -55,7 +66,8 @@ constexpr auto kUnevenBatchesKinds = std::to_array<const FindingKind*>({&kUneven
 constexpr std::int64_t kUnevenPermille = 30;
 constexpr std::size_t kLeastSteps = 4;
 constexpr std::int64_t kLeastSpreadPermille = 100;  // of the shortest compute of a step's ranks
-constexpr double kFollows = 0.7;
+constexpr double kFollows = 0.7, kFollowsByRank = 0.4;
+constexpr std::size_t kKernelsNamed = 3;
 // Of the steps in which one rank may compute longest: beyond, they do not take turns. Where it is not late
 // (of ranks that share a GPU, turns may explain what one computes longer) nobody knows why.
 constexpr std::size_t kMostLongest = 4, kOfSteps = 5;
@@ -72,6 +84,29 @@ Row row_of(const StepTable& table, std::size_t step) {
     if (ns < table.cell(step, row.shortest).measures.compute_ns) row.shortest = rank;
   }
   return row;
+}
+
+// Kernels tell that there was more work, and not whose doing that was.
+void say_which_kernels(const FindingContext& context, const KernelWork& work, Finding& finding) {
+  const Job& job = context.diagnosis.job;
+  finding.title =
+      "work is uneven, so that another rank computes longest in each step and the others wait for it";
+  const std::vector<KernelWork::Difference> differences = work.differences();
+  std::string kernels;
+  for (std::size_t i = 0; i < std::min(kKernelsNamed, differences.size()); ++i)
+    kernels += fmt::format("{}`{}` ({:.0f} %)", i == 0 ? "" : ", ",
+                           short_name(job.strings.view(differences[i].name)), 100 * differences[i].part);
+  if (!kernels.empty())
+    finding.evidence.push_back(
+        fmt::format("of what ranks have more or less to do, most lies in {}", kernels));
+  const bool has_experts = std::any_of(job.ranks.begin(), job.ranks.end(), [](const RankTrace& rank) {
+    return std::any_of(rank.communications.begin(), rank.communications.end(),
+                       [](const Communication& one) { return one.operation == Operation::all_to_all; });
+  });
+  if (has_experts)
+    finding.remedy =
+        "where those kernels are the experts', balance the routing: a capacity factor, a stronger balancing "
+        "loss. Else ";
 }
 
 void find_uneven_batches(const FindingContext& context, std::vector<Finding>& findings) {
@@ -108,16 +143,16 @@ void find_uneven_batches(const FindingContext& context, std::vector<Finding>& fi
   if (spread < kLeastSpreadPermille || !context.is_worth(lost, kUnevenPermille)) return;
   const std::optional<StepWork> work = work_of_steps(context.diagnosis.job, table);
   if (!work) return;
-  const double correlation = correlation_within_steps(table, work->amount, compute_of_steps(table));
-  if (correlation < kFollows) return;
+  const Correlation correlation = correlation_in_turn(table, work->amount, compute_of_steps(table));
+  if (correlation.of_values < kFollows || correlation.of_ranks < kFollowsByRank) return;
 
   Finding finding = kUnevenBatches.make();
   const auto ranks = static_cast<std::size_t>(
       std::count_if(longest_in.begin(), longest_in.end(), [](std::size_t steps) { return steps > 0; }));
   const Row row = row_of(table, widest);
   finding.evidence = {
-      fmt::format("what ranks compute follows {}: correlation {:.2f} over {} steps", work->what, correlation,
-                  table.steps.size()),
+      fmt::format("what ranks compute follows {}: correlation {:.2f} over {} steps", work->what,
+                  correlation.of_values, table.steps.size()),
       fmt::format(
           "in the median step the rank that computes longest takes {} longer than the one that computes "
           "shortest; {} of {} ranks are the longest in some step",
@@ -126,7 +161,8 @@ void find_uneven_batches(const FindingContext& context, std::vector<Finding>& fi
           "widest in step {}: rank {} computes for {}, rank {} for {}", table.steps[widest],
           table.ranks[row.longest], format_duration(table.cell(widest, row.longest).measures.compute_ns),
           table.ranks[row.shortest], format_duration(table.cell(widest, row.shortest).measures.compute_ns))};
-  finding.remedy =
+  if (work->kernels) say_which_kernels(context, *work->kernels, finding);
+  finding.remedy +=
       "give every rank the same work: batches by tokens and not by samples, samples of like length together "
       "(a batch sampler that sorts within a window), sequences packed; images of one batch of one size. Or "
       "meet less often: more accumulation steps with `no_sync()`";

@@ -55,7 +55,7 @@ TEST(Kineto, TellsKernelsOfOneNameByTheirSize) {
   const RankImport import = import_text(document(
       {sized("10", R"(, "grid": [1, 2, 3], "block": [256, 1, 1])"),
        sized("20", R"(, "block": "[256, 1, 1]", "grid": "[1, 2, 3]")"),  // as text, and the other way round
-       sized("30", R"(, "grid": [1, 23], "block": [256, 1, 1])"),
+       sized("30", R"(, "grid": [1, 23, 1], "block": [256, 1, 1])"),
        sized("40", R"(, "grid": [1, 2, 3], "block": [128, 1, 1])"), sized("50", "")}));
   const std::vector<Activity>& kernels = import.trace.activities;
   ASSERT_EQ(kernels.size(), 5u);
@@ -64,6 +64,22 @@ TEST(Kineto, TellsKernelsOfOneNameByTheirSize) {
   EXPECT_NE(kernels[2].shape, kernels[0].shape);
   EXPECT_NE(kernels[3].shape, kernels[0].shape);
   EXPECT_EQ(kernels[4].shape, 0u) << "not known";
+  std::vector<std::uint32_t> warps;
+  for (const Activity& kernel : kernels) warps.push_back(kernel.warps);
+  EXPECT_THAT(warps, ElementsAre(6u * 8, 6u * 8, 23u * 8, 6u * 4, 0u));
+}
+
+TEST(Kineto, LaunchSizesThatAreNoneAreNotKnown) {
+  for (const char* grid :
+       {"[1, 23]", "[1, 2, 3, 4]", "[0, 1, 1]", "[-4, 1, 1]", "[1.5, 1, 1]", "[4294967296, 1, 1]",
+        "[\"a\", 1, 1]", "[]", "{}", "null", "true", "\"many\"", "\"[1, 2, 3\"", "\"[1 2 3]\""}) {
+    const RankImport import =
+        import_text(document({event("kernel", "gemm", "10", "5", 7,
+                                    fmt::format(R"("stream": 7, "grid": {}, "block": [256, 1, 1])", grid))}));
+    ASSERT_EQ(import.trace.activities.size(), 1u) << grid;
+    EXPECT_EQ(import.trace.activities[0].shape, 0u) << grid;
+    EXPECT_EQ(import.trace.activities[0].warps, 0u) << grid;
+  }
 }
 
 TEST(Kineto, GivesEachActivityItsClass) {

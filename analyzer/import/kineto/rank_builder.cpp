@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <utility>
 
 #include "analyzer/import/kineto/decimal_time.h"
@@ -20,22 +22,31 @@ std::int32_t as_rank(std::string_view text) {
   return number && *number >= 0 && *number < INT32_MAX ? static_cast<std::int32_t>(*number) : kNoRank;
 }
 
-// The sizes of a kernel's grid and its blocks, as one number.
-std::uint32_t shape_of(const DeviceArguments& arguments) {
-  if (arguments.grid.empty()) return 0;
-  trace::LaunchShape shape;
-  for (const std::string_view list : {arguments.grid, arguments.block}) {
-    std::int64_t number = -1;
-    for (const char character : list) {
-      if (character >= '0' && character <= '9') {
-        number = (number < 0 ? 0 : number % (std::int64_t{1} << 32)) * 10 + (character - '0');
-      } else if (number >= 0) {
-        shape.add(number);
-        number = -1;
-      }
-    }
+// "[128, 1, 1]": three whole numbers, as they stand in the file. False if it is anything else.
+bool read_three(std::string_view list, std::int64_t* sizes) {
+  const auto is_space = [](char character) {
+    return character == ' ' || character == '\n' || character == '\r' || character == '\t';
+  };
+  std::size_t at = 0;
+  const auto take = [&](char wanted) {
+    while (at < list.size() && is_space(list[at])) ++at;
+    return at < list.size() && list[at++] == wanted;
+  };
+  for (int i = 0; i < 3; ++i) {
+    if (!take(i == 0 ? '[' : ',')) return false;
+    while (at < list.size() && is_space(list[at])) ++at;
+    const auto [end, problem] = std::from_chars(list.data() + at, list.data() + list.size(), sizes[i]);
+    if (problem != std::errc()) return false;
+    at = static_cast<std::size_t>(end - list.data());
   }
-  return shape.number();
+  return take(']');
+}
+
+// Of a kernel's grid and its blocks.
+trace::LaunchShape shape_of(const DeviceArguments& arguments) {
+  std::array<std::int64_t, 6> sizes{};
+  if (!read_three(arguments.grid, sizes.data()) || !read_three(arguments.block, sizes.data() + 3)) return {};
+  return trace::launch_shape(sizes);
 }
 
 }  // namespace
@@ -146,7 +157,9 @@ void RankBuilder::device_event(const EventFields& fields, const Times& times) {
   activity.end = times.end;
   activity.name = name.id;
   activity.lane = device_lane(fields);
-  activity.shape = shape_of(fields.arguments);
+  const trace::LaunchShape shape = shape_of(fields.arguments);
+  activity.shape = shape.hash;
+  activity.warps = shape.warps;
   // Until the join, launch_begin holds the correlation id.
   activity.launch_begin = whole_number(fields.arguments.correlation).value_or(kUnknownTime);
   if (fields.kind == Category::sync) {

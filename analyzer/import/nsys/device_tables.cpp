@@ -89,7 +89,7 @@ void read_kernels(Database& database, Report& report) {
   Rows rows(
       database, "CUPTI_ACTIVITY_KIND_KERNEL",
       columns_with({"demangledName", "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"}));
-  constexpr std::size_t kGrid = kOfTable + 2, kSizes = 6;
+  constexpr std::size_t kGrid = kOfTable + 2;
   while (rows.next()) {
     DeviceOfProcess& device = device_of(rows, report);
     std::optional<Activity> activity = read_activity(rows, device, report);
@@ -98,11 +98,12 @@ void read_kernels(Database& database, Report& report) {
     const KnownName& name = known_name(device, id, report);
     device.nameless += report.string(id).empty();
     activity->name = name.id;
-    if (!rows.is_null(kGrid)) {
-      trace::LaunchShape shape;
-      for (std::size_t size = 0; size < kSizes; ++size) shape.add(rows.integer(kGrid + size));
-      activity->shape = shape.number();
-    }
+    std::array<std::int64_t, 6> sizes{};
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      if (!rows.is_null(kGrid + i)) sizes[i] = rows.integer(kGrid + i);
+    const trace::LaunchShape shape = trace::launch_shape(sizes);
+    activity->shape = shape.hash;
+    activity->warps = shape.warps;
     ++device.kernels;
     ++device.activities;
     RankTrace& trace = device.import.trace;

@@ -262,16 +262,21 @@ TEST_F(Nsys, TellsKernelsOfOneNameByTheirSize) {
         "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId "
         "INTEGER, shortName INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY "
         "INTEGER, blockZ INTEGER);INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 0, 7, 1, 4, 1, 1, "
-        "256, 1, 1), (30, 35, 0, 7, 1, 4, 1, 1, 256, 1, 1), (40, 45, 0, 7, 1, 8, 1, 1, 256, 1, 1)");
+        "256, 1, 1), (30, 35, 0, 7, 1, 4, 1, 1, 256, 1, 1), (40, 45, 0, 7, 1, 8, 1, 1, 256, 1, 1), (50, 55, 0, 7, "
+        "1, 8, 1, 1, NULL, 1, 1)");
     report.string("gemm");
   }
   const std::vector<RankImport> ranks = read(path_);
   ASSERT_THAT(ranks, SizeIs(1));
   const std::vector<Activity>& kernels = ranks[0].trace.activities;
-  ASSERT_THAT(kernels, SizeIs(3));
+  ASSERT_THAT(kernels, SizeIs(4));
   EXPECT_NE(kernels[0].shape, 0u);
   EXPECT_EQ(kernels[1].shape, kernels[0].shape);
   EXPECT_NE(kernels[2].shape, kernels[0].shape);
+  EXPECT_EQ(kernels[3].shape, 0u) << "not known";
+  std::vector<std::uint32_t> warps;
+  for (const Activity& kernel : kernels) warps.push_back(kernel.warps);
+  EXPECT_THAT(warps, testing::ElementsAre(32u, 32u, 64u, 0u));
 }
 
 TEST_F(Nsys, ErrorsSayWhatToDo) {

@@ -184,6 +184,7 @@ class FileImport {
       } else {
         if (activity.activity_class == Class::compute) activity.compute = computations.find(event);
         activity.shape = event.shape;
+        activity.warps = event.warps;
         import_.trace.activities.push_back(activity);
       }
     }

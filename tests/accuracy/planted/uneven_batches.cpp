@@ -29,9 +29,9 @@ Job larger_batches_in_turn(Random& random) {
   return job.build();
 }
 
-// Batches come in four sizes, another for each rank in turn, and kernels are launched with the grids that
-// they need. No counter tells.
-Job larger_grids_in_turn(Random& random) {
+// Batches come in four sizes, another for each rank in turn, and kernels are launched as large as they need.
+// No counter tells.
+Job larger_launches_in_turn(Random& random) {
   constexpr int kSteps = 24;
   constexpr int kRanks = 4;
   JobBuilder job;
@@ -42,10 +42,10 @@ Job larger_grids_in_turn(Random& random) {
       const Nanoseconds middle = begin + about(random, 200 + 30 * size);
       const Nanoseconds end = middle + about(random, 200 + 30 * size);
       job.rank(rank).step(step, begin, begin + 999 * us);
-      const auto grid = static_cast<std::uint32_t>(1 + size);
-      job.rank(rank).compute(begin, middle, "gemm").shaped(grid).launched(begin, begin + 1);
+      const auto warps = static_cast<std::uint32_t>(8 * (200 + 30 * size));
+      job.rank(rank).compute(begin, middle, "gemm").shaped(warps, warps).launched(begin, begin + 1);
       job.rank(rank).in_step(static_cast<std::uint32_t>(step));
-      job.rank(rank).compute(middle, end, "softmax").shaped(grid).launched(begin, begin + 2);
+      job.rank(rank).compute(middle, end, "softmax").shaped(warps, warps).launched(begin, begin + 2);
       job.rank(rank).in_step(static_cast<std::uint32_t>(step));
       job.rank(rank).all_reduce(end, begin + 900 * us).launched(begin, begin + 3);
     }
@@ -57,7 +57,7 @@ Job larger_grids_in_turn(Random& random) {
 
 constexpr auto kUnevenBatchesCases = std::to_array<KindCase>({
     {"uneven_batches", larger_batches_in_turn, 20},
-    {"uneven_batches", larger_grids_in_turn, 21, "launch sizes of kernels"},
+    {"uneven_batches", larger_launches_in_turn, 21, "launch sizes of kernels"},
 });
 
 }  // namespace

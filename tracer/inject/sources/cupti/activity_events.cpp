@@ -137,11 +137,10 @@ void ActivityEvents::add(const KernelRecord& record) {
   activity.lane = stream_lane(record.deviceId, record.contextId, record.streamId);
   activity.name = known.name;
   activity.activity_class = known.activity_class;
-  trace::LaunchShape shape;
-  for (const std::int32_t size :
-       {record.gridX, record.gridY, record.gridZ, record.blockX, record.blockY, record.blockZ})
-    shape.add(size);
-  activity.shape = shape.number();
+  const trace::LaunchShape shape = trace::launch_shape(
+      {record.gridX, record.gridY, record.gridZ, record.blockX, record.blockY, record.blockZ});
+  activity.shape = shape.hash;
+  activity.warps = shape.warps;
   add_device_activity(activity, record.start, record.end, record.correlationId);
 }
 

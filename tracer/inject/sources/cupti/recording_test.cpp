@@ -117,7 +117,8 @@ class CuptiRecording : public testing::Test {
                             std::to_string(event.begin) + " " + std::to_string(event.end) + " " +
                             trace::to_string(event.activity_class) + " " + std::to_string(event.bytes) + " " +
                             std::to_string(event.correlation & 0xFFFFFFFFU) + " " +
-                            std::to_string(event.shape) + " " + std::string(reader.string(event.name)));
+                            std::to_string(event.shape) + " " + std::to_string(event.warps) + " " +
+                            std::string(reader.string(event.name)));
     }
     std::vector<trace::ApiCall> calls;
     EXPECT_TRUE(reader.read(trace::Selection{}, calls).ok());

@@ -35,10 +35,11 @@ void expect(int result, const std::string& line) {
 
 std::string device_line(const Place& place, std::uint64_t begin, std::uint64_t end, const std::string& name,
                         const char* kind, std::uint64_t bytes, std::uint32_t correlation,
-                        std::uint32_t shape = 0) {
+                        lockstep::trace::LaunchShape shape = {}) {
   return "D " + std::to_string(place.device) + " " + std::to_string(place.stream) + " " +
          std::to_string(begin) + " " + std::to_string(end) + " " + kind + " " + std::to_string(bytes) + " " +
-         std::to_string(correlation) + " " + std::to_string(shape) + " " + name;
+         std::to_string(correlation) + " " + std::to_string(shape.hash) + " " + std::to_string(shape.warps) +
+         " " + name;
 }
 
 void record_call(CUpti_ActivityKind kind, std::uint32_t call, const char* name, std::uint32_t correlation,
@@ -83,12 +84,8 @@ CUpti_ActivityKernel10 kernel_record(const Place& place, const char* kernel, std
   return record;
 }
 
-std::uint32_t shape_of_kernel(std::uint32_t correlation) {
-  lockstep::trace::LaunchShape shape;
-  for (const std::int64_t size : {std::int64_t{correlation}, std::int64_t{3}, std::int64_t{1},
-                                  std::int64_t{256}, std::int64_t{2}, std::int64_t{1}})
-    shape.add(size);
-  return shape.number();
+lockstep::trace::LaunchShape shape_of_kernel(std::uint32_t correlation) {
+  return lockstep::trace::launch_shape({correlation, 3, 1, 256, 2, 1});
 }
 
 void run_kernel(const Place& place, const char* kernel, std::uint32_t correlation, std::uint64_t node) {
