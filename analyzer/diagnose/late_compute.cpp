@@ -38,8 +38,8 @@ struct MoreWork {
   double times = 1;  // the others'
 };
 std::optional<MoreWork> more_work(const FindingContext& context, const StepTable& steps,
-                                  const RankLateness& late) {
-  const std::optional<StepWork> work = work_of_steps(context.diagnosis.job, steps);
+                                  const RankLateness& late, const std::optional<KernelWork>& sizes) {
+  const std::optional<StepWork> work = work_of_steps(context.diagnosis.job, steps, sizes);
   if (!work) return std::nullopt;
   const auto times = amount_beside_others(steps, work->amount, steps.index_of(late.rank));
   const double expected =
@@ -54,12 +54,10 @@ std::optional<MoreWork> more_work(const FindingContext& context, const StepTable
 }
 
 // In how many steps the rank launched the same as most others; absent unless that is nearly always.
-std::optional<std::size_t> steps_of_same_work(const FindingContext& context, const StepTable& steps,
+std::optional<std::size_t> steps_of_same_work(const std::optional<KernelWork>& sizes, const StepTable& steps,
                                               std::int32_t rank) {
-  if (context.on_cpu) return std::nullopt;
-  const auto kernels = KernelWork::read(context.diagnosis.job, steps, KernelMeasure::launch_size);
-  if (!kernels) return std::nullopt;
-  const std::size_t alike = kernels->steps_alike(steps.index_of(rank));
+  if (!sizes) return std::nullopt;
+  const std::size_t alike = sizes->steps_alike(steps.index_of(rank));
   return kOfSteps * alike >= kAlike * steps.steps.size() ? std::optional(alike) : std::nullopt;
 }
 
@@ -139,7 +137,8 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
   LateReason reason;
   reason.evidence.push_back(in_a_step("computes", late));
   const std::string has_more = fmt::format("has more to compute than the others ({})", longer(late));
-  if (const std::optional<MoreWork> more = more_work(context, steps, late)) {
+  const auto sizes = KernelWork::read(context.diagnosis.job, steps, KernelMeasure::launch_size);
+  if (const std::optional<MoreWork> more = more_work(context, steps, late, sizes)) {
     reason.code = "more_work";
     reason.doing = has_more;
     reason.evidence.push_back(
@@ -150,7 +149,7 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
   reason.code = "computes_longer";
   const std::string computes = "computes " + longer(late);
   reason.doing = computes;
-  const std::optional<std::size_t> alike = steps_of_same_work(context, steps, late.rank);
+  const std::optional<std::size_t> alike = steps_of_same_work(sizes, steps, late.rank);
   if (alike)
     reason.evidence.push_back(
         fmt::format("in {} of {} it launches the same kernels in the same sizes as most others: if its work "

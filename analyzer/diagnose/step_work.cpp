@@ -69,20 +69,19 @@ bool varies(const StepWork& work) {
 
 }  // namespace
 
-std::optional<StepWork> work_of_steps(const Job& job, const StepTable& table) {
+std::optional<StepWork> work_of_steps(const Job& job, const StepTable& table,
+                                      const std::optional<KernelWork>& sizes) {
   if (table.cells.empty()) return std::nullopt;
   for (const std::string_view name : kSizes) {
     const std::optional<StepWork> work = from_counter(job, table, name);
     if (work && varies(*work)) return work;
   }
-  for (const auto& [measure, what] :
-       {std::pair{KernelMeasure::launch_size, "the number and the launch sizes of kernels"},
-        std::pair{KernelMeasure::number, "the number of kernels"}}) {
-    const std::optional<KernelWork> kernels = KernelWork::read(job, table, measure);
-    if (!kernels || !kernels->differs()) continue;
-    if (StepWork work{what, kernels->amount(), kernels}; varies(work)) return work;
-  }
-  return std::nullopt;
+  const std::optional<KernelWork> kernels =
+      sizes ? sizes : KernelWork::read(job, table, KernelMeasure::number);
+  if (!kernels || !kernels->differs()) return std::nullopt;
+  StepWork work{sizes ? "the number and the launch sizes of kernels" : "the number of kernels",
+                kernels->amount(), kernels};
+  return varies(work) ? std::optional(std::move(work)) : std::nullopt;
 }
 
 std::vector<double> compute_of_steps(const StepTable& table) {

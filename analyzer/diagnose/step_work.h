@@ -21,9 +21,11 @@ struct StepWork {
 
 // From a counter that tells the size of a batch (tokens, samples, sequence length: the last point within the
 // step), on all ranks and in nine of ten steps; else, where ranks compute on GPUs, from the sizes that their
-// kernels are launched in, or from their number (kernel_work.h). Absent where none is known, all amounts are
-// equal, or kernels differ in fewer than half of the steps.
-std::optional<StepWork> work_of_steps(const Job& job, const StepTable& table);
+// kernels are launched in (`sizes`: what KernelWork read of them), or where those are not known from their
+// number. Absent where none is known, all amounts are equal, or kernels differ in fewer than half of the
+// steps.
+std::optional<StepWork> work_of_steps(const Job& job, const StepTable& table,
+                                      const std::optional<KernelWork>& sizes);
 
 // compute_ns of each cell.
 std::vector<double> compute_of_steps(const StepTable& table);

@@ -29,12 +29,16 @@ JobBuilder job_of_kernels(const std::vector<std::vector<int>>& counts) {
   return job;
 }
 
+std::optional<StepWork> work_of(const Job& job, const StepTable& table) {
+  return work_of_steps(job, table, KernelWork::read(job, table, KernelMeasure::launch_size));
+}
+
 TEST(StepWork, OnGpusIsTheNumberOfKernels) {
   Job job = job_of_kernels({{3, 5}, {4, 2}, {3, 3}, {6, 3}}).build();
   for (RankTrace& rank : job.ranks) rank.device = "cuda:0";
   const Report report = report_of(job);
   const StepTable table = table_of_steps(job, report);
-  const auto work = work_of_steps(job, table);
+  const auto work = work_of(job, table);
   ASSERT_TRUE(work.has_value());
   EXPECT_EQ(work->amount, (std::vector<double>{3, 5, 4, 2, 3, 3, 6, 3}));
   EXPECT_NEAR(correlation_in_turn(table, work->amount, compute_of_steps(table)).of_values, 1, 1e-12);
@@ -45,11 +49,11 @@ TEST(StepWork, IsNotKnownOfPiecesOnCpusOrOfEqualAmounts) {
   Job job = job_of_kernels({{3, 5}, {4, 2}}).build();
   for (RankTrace& rank : job.ranks) rank.device = "cpu";
   const Report report = report_of(job);
-  EXPECT_FALSE(work_of_steps(job, table_of_steps(job, report)).has_value());
+  EXPECT_FALSE(work_of(job, table_of_steps(job, report)).has_value());
   Job equal = job_of_kernels({{3, 3}, {3, 3}}).build();
   for (RankTrace& rank : equal.ranks) rank.device = "cuda:0";
   const Report of_equal = report_of(equal);
-  EXPECT_FALSE(work_of_steps(equal, table_of_steps(equal, of_equal)).has_value());
+  EXPECT_FALSE(work_of(equal, table_of_steps(equal, of_equal)).has_value());
 }
 
 // A few kernels more in one step of four are no batches.
@@ -57,7 +61,7 @@ TEST(StepWork, IsNotKnownOfKernelsThatDifferInFewSteps) {
   Job job = job_of_kernels({{3, 3}, {3, 3}, {9, 3}, {3, 3}}).build();
   for (RankTrace& rank : job.ranks) rank.device = "cuda:0";
   const Report report = report_of(job);
-  EXPECT_FALSE(work_of_steps(job, table_of_steps(job, report)).has_value());
+  EXPECT_FALSE(work_of(job, table_of_steps(job, report)).has_value());
 }
 
 TEST(StepWork, IsWhatACounterSaysInItsStep) {
@@ -65,7 +69,7 @@ TEST(StepWork, IsWhatACounterSaysInItsStep) {
   for (RankTrace& rank : job.ranks)
     rank.counters.push_back({"tokens", {{500 * us, 10.0 + rank.rank}, {1500 * us, 20.0}, {1950 * us, 99.0}}});
   const Report report = report_of(job);
-  const auto work = work_of_steps(job, table_of_steps(job, report));
+  const auto work = work_of(job, table_of_steps(job, report));
   ASSERT_TRUE(work.has_value());
   EXPECT_EQ(work->what, "the counter `tokens`");
   EXPECT_EQ(work->amount, (std::vector<double>{10, 11, 20, 20}));  // the last point lies behind the last step

@@ -141,7 +141,9 @@ void find_uneven_batches(const FindingContext& context, std::vector<Finding>& fi
     return;
   const std::int64_t spread = lower_median(spreads);
   if (spread < kLeastSpreadPermille || !context.is_worth(lost, kUnevenPermille)) return;
-  const std::optional<StepWork> work = work_of_steps(context.diagnosis.job, table);
+  const Job& job = context.diagnosis.job;
+  const std::optional<StepWork> work =
+      work_of_steps(job, table, KernelWork::read(job, table, KernelMeasure::launch_size));
   if (!work) return;
   const Correlation correlation = correlation_in_turn(table, work->amount, compute_of_steps(table));
   if (correlation.of_values < kFollows || correlation.of_ranks < kFollowsByRank) return;
