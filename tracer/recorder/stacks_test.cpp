@@ -10,6 +10,7 @@
 #include <array>
 #include <thread>
 
+#include "tests/sanitizers.h"
 #include "tracer/recorder/symbols.h"
 
 namespace lockstep::tracer::record {
@@ -50,9 +51,10 @@ TEST(Stacks, ShowWhereAChildWaits) {
     if (!threads.empty() && (threads[0].system_call == "read" || threads[0].state.starts_with("S"))) break;
     std::this_thread::yield();
   }
-#ifndef __SANITIZE_THREAD__  // which has a thread of its own in every process
-  ASSERT_EQ(threads.size(), 1U);
-#endif
+  // Thread sanitizer has a thread of its own in every process.
+  if (!kThreadSanitized) {
+    ASSERT_EQ(threads.size(), 1U);
+  }
   ASSERT_FALSE(threads.empty());
   EXPECT_EQ(threads[0].id, child);
   EXPECT_FALSE(threads[0].name.empty());
@@ -60,7 +62,11 @@ TEST(Stacks, ShowWhereAChildWaits) {
   if (may_look) {
     EXPECT_EQ(threads[0].system_call, "read");
 #if defined(__x86_64__)
-    EXPECT_THAT(threads[0].frames, Contains(HasSubstr("lockstep_test_waits_for_its_batch")));
+    // Frames are what looks like a return address on the stack, the topmost 32. Address sanitizer's read()
+    // has a buffer there, in which more of them stand that calls have left which ended long ago.
+    if (!kAddressSanitized) {
+      EXPECT_THAT(threads[0].frames, Contains(HasSubstr("lockstep_test_waits_for_its_batch")));
+    }
     EXPECT_THAT(summary_of(threads), HasSubstr("read, called from "));
 #endif
   }
