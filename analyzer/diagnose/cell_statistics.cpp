@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -11,12 +10,10 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
 // NaN of none. The lower median: it is one of the values.
 double median_of_known(std::vector<double> values) {
   std::erase_if(values, [](double value) { return std::isnan(value); });
-  return values.empty() ? kUnknown : lower_median(std::move(values));
+  return values.empty() ? kUnknownAmount : lower_median(std::move(values));
 }
 
 double pearson(const std::vector<double>& x, const std::vector<double>& y) {
@@ -80,7 +77,7 @@ double median_of_others(const std::vector<double>& values, std::size_t own) {
   std::vector<double> others;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (i != own && !std::isnan(values[i])) others.push_back(values[i]);
-  if (others.empty()) return kUnknown;
+  if (others.empty()) return kUnknownAmount;
   const auto upper = others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2);
   std::nth_element(others.begin(), upper, others.end());
   if (others.size() % 2 == 1) return *upper;
@@ -98,7 +95,7 @@ std::optional<double> amount_beside_others(const StepTable& table, const std::ve
   }
   for (std::size_t one = 0; one < ranks; ++one)
     means[one] =
-        2 * counts[one] < static_cast<double>(table.steps.size()) ? kUnknown : means[one] / counts[one];
+        2 * counts[one] < static_cast<double>(table.steps.size()) ? kUnknownAmount : means[one] / counts[one];
   const double others = median_of_others(means, rank);
   if (std::isnan(means[rank]) || std::isnan(others) || others <= 0) return std::nullopt;
   return means[rank] / others;

@@ -1,14 +1,17 @@
 // Of a quantity that is known of each rank in each step, as the cells of a step table: how ranks differ in
-// it. NaN stands for "not known" throughout, and counts nowhere.
+// it. kUnknownAmount stands for "not known" throughout, and counts nowhere.
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <vector>
 
 #include "analyzer/lateness/step_table.h"
 
 namespace lockstep::analyzer {
+
+inline constexpr double kUnknownAmount = std::numeric_limits<double>::quiet_NaN();
 
 // As many values as cells. Of each by how much it lies above the median of its step, less the median of
 // that over the steps of its rank: what all ranks have in common in a step, or one rank has in all steps,

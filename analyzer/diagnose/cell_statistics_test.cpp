@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 namespace lockstep::analyzer {
 namespace {
@@ -13,8 +12,6 @@ namespace {
 using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::IsNan;
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 StepTable table_of(std::size_t ranks, std::size_t steps) {
   StepTable table;
@@ -29,11 +26,11 @@ TEST(CellStatistics, WhatAStepOrARankHasInCommonDoesNotCount) {
 }
 
 TEST(CellStatistics, WhatIsNotKnownCountsNowhere) {
-  const std::vector<double> values{1, kUnknown, 3, kUnknown, 5, 9};
+  const std::vector<double> values{1, kUnknownAmount, 3, kUnknownAmount, 5, 9};
   EXPECT_THAT(deviations_in_turn(table_of(2, 3), values), ElementsAre(0, IsNan(), 0, IsNan(), 0, 0));
-  EXPECT_EQ(median_of_others({1, kUnknown, 5, 100}, 3), 3) << "between the two in the middle";
+  EXPECT_EQ(median_of_others({1, kUnknownAmount, 5, 100}, 3), 3) << "between the two in the middle";
   EXPECT_EQ(median_of_others({1, 2, 5, 100}, 3), 2);
-  EXPECT_THAT(median_of_others({1, kUnknown}, 0), IsNan());
+  EXPECT_THAT(median_of_others({1, kUnknownAmount}, 0), IsNan());
 }
 
 TEST(CellStatistics, TwoCellsOfManyDoNotMakeBothCorrelations) {
@@ -85,8 +82,10 @@ TEST(CellStatistics, EqualWorkThatVariesIsEqual) {
 
 TEST(CellStatistics, ARankThatIsKnownOfInFewStepsIsNotCompared) {
   const StepTable table = table_of(2, 4);
-  EXPECT_FALSE(amount_beside_others(table, {1, 1, kUnknown, 1, kUnknown, 1, kUnknown, 1}, 0).has_value());
-  EXPECT_THAT(*amount_beside_others(table, {2, 1, 2, 1, kUnknown, 1, kUnknown, 1}, 0), DoubleNear(2, 1e-12));
+  EXPECT_FALSE(amount_beside_others(table, {1, 1, kUnknownAmount, 1, kUnknownAmount, 1, kUnknownAmount, 1}, 0)
+                   .has_value());
+  EXPECT_THAT(*amount_beside_others(table, {2, 1, 2, 1, kUnknownAmount, 1, kUnknownAmount, 1}, 0),
+              DoubleNear(2, 1e-12));
 }
 
 }  // namespace

@@ -11,8 +11,6 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
 // MurmurHash3's last step: sums of numbers so mixed are equal by chance alone.
 std::uint64_t mixed(std::uint64_t number) {
   number = (number ^ number >> 33U) * 0xFF51AFD7ED558CCDU;
@@ -84,12 +82,15 @@ void KernelWork::fill_cells() {
   for_each_kernel([&](const Activity& activity, std::size_t, std::size_t cell) {
     const double amount = amount_of(activity);
     all_ns[cell] += nanoseconds_of(activity);
-    if (amount > 0) known_ns[cell] += nanoseconds_of(activity);
+    if (amount <= 0) return;
+    known_ns[cell] += nanoseconds_of(activity);
     amount_[cell] += amount;
-    if (amount > 0) kernels_[cell] += mixed(std::uint64_t{activity.name} << 32U | activity.warps);
+    // Where numbers are counted, some ranks' sizes may be known and others' not.
+    const std::uint32_t warps = measure_ == KernelMeasure::number ? 0 : activity.warps;
+    kernels_[cell] += mixed(std::uint64_t{activity.name} << 32U | warps);
   });
   for (std::size_t cell = 0; cell < amount_.size(); ++cell)
-    if (all_ns[cell] <= 0 || 10 * known_ns[cell] < 9 * all_ns[cell]) amount_[cell] = kUnknown;
+    if (all_ns[cell] <= 0 || 10 * known_ns[cell] < 9 * all_ns[cell]) amount_[cell] = kUnknownAmount;
 }
 
 std::optional<KernelWork> KernelWork::read(const Job& job, const StepTable& table, KernelMeasure measure) {
@@ -172,7 +173,7 @@ std::vector<KernelWork::Difference> KernelWork::differences() const {
   double all = 0;
   for (std::size_t i = 0; i < amounts.size(); ++i) {
     for (std::size_t cell = 0; cell < amount_.size(); ++cell)
-      if (std::isnan(amount_[cell])) amounts[i][cell] = kUnknown;
+      if (std::isnan(amount_[cell])) amounts[i][cell] = kUnknownAmount;
     double sum = 0;
     for (const double deviation : deviations_in_turn(*table_, amounts[i]))
       if (!std::isnan(deviation)) sum += std::abs(deviation);

@@ -102,6 +102,16 @@ TEST(KernelWork, IsNotKnownOfKernelsThatHalfOfTheRanksRunOrThatHaveNoSize) {
   EXPECT_THAT(amount_of(sizeless, KernelMeasure::number), ElementsAre(1, 1, 1, 1, 1, 1));
 }
 
+TEST(KernelWork, NumbersDoNotDifferWhereSomeSizesAreNotKnown) {
+  const Job job = job_of(2, 4, [](int rank, int) { return Kernels{{rank == 0 ? 100U : 0U, 200}}; });
+  const Report report = report_of(job);
+  const StepTable table = table_of_steps(job, report);
+  EXPECT_FALSE(KernelWork::read(job, table, KernelMeasure::launch_size).has_value());
+  const auto numbers = KernelWork::read(job, table, KernelMeasure::number);
+  ASSERT_TRUE(numbers.has_value());
+  EXPECT_FALSE(numbers->differs());
+}
+
 TEST(KernelWork, IsNotAskedForOnCpus) {
   Job job = job_of(2, 2, [](int, int) { return Kernels{{100, 200}}; });
   ASSERT_THAT(amount_of(job), Not(testing::IsEmpty()));

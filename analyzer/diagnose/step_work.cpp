@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/diagnose/cell_statistics.h"
+
 namespace lockstep::analyzer {
 namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // What programs call the size of a batch.
 constexpr std::array<std::string_view, 6> kSizes{"tokens",       "samples",         "batch size",
@@ -33,7 +33,8 @@ std::optional<double> last_within(const CounterTrack& track, Nanoseconds begin, 
 }
 
 std::optional<StepWork> from_counter(const Job& job, const StepTable& table, std::string_view name) {
-  StepWork work{"the counter `" + std::string(name) + "`", std::vector<double>(table.cells.size(), kUnknown)};
+  StepWork work{"the counter `" + std::string(name) + "`",
+                std::vector<double>(table.cells.size(), kUnknownAmount)};
   std::size_t known = 0;
   for (std::size_t rank = 0; rank < table.rank_count(); ++rank) {
     const RankTrace* const trace = trace_of(job, table.ranks[rank]);

@@ -24,17 +24,14 @@ std::int32_t as_rank(std::string_view text) {
 
 // "[128, 1, 1]": three whole numbers, as they stand in the file. False if it is anything else.
 bool read_three(std::string_view list, std::int64_t* sizes) {
-  const auto is_space = [](char character) {
-    return character == ' ' || character == '\n' || character == '\r' || character == '\t';
-  };
   std::size_t at = 0;
   const auto take = [&](char wanted) {
-    while (at < list.size() && is_space(list[at])) ++at;
+    at = skip_space(list, at);
     return at < list.size() && list[at++] == wanted;
   };
   for (int i = 0; i < 3; ++i) {
     if (!take(i == 0 ? '[' : ',')) return false;
-    while (at < list.size() && is_space(list[at])) ++at;
+    at = skip_space(list, at);
     const auto [end, problem] = std::from_chars(list.data() + at, list.data() + list.size(), sizes[i]);
     if (problem != std::errc()) return false;
     at = static_cast<std::size_t>(end - list.data());
