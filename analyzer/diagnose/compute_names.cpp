@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/compared_ranks.h"
 #include "analyzer/intervals/median.h"
 
 namespace lockstep::analyzer {
@@ -32,6 +33,49 @@ std::int64_t count_of(const SumByName& sums) {
   std::int64_t count = 0;
   for (const auto& [name, sum] : sums) count += sum.count;
   return count;
+}
+
+// What the late rank computed of each name, and the median of the others, summed over all delays.
+struct Beside {
+  struct Sums {
+    Sum own, others;
+  };
+  std::unordered_map<std::uint32_t, Sums> by_name;  // that the late rank ran
+  std::int64_t more_kernels = 0;  // that the late rank ran, whatever their names, more than the others
+  std::uint32_t late = 0;
+  std::size_t delays = 0;
+};
+
+// Medians among ranks that are compared over the same delays.
+Beside computations_beside_others(const Diagnosis& diagnosis, std::span<const Delay* const> delays) {
+  Beside beside;
+  for (const ComparedRanks& compared : compared_ranks(diagnosis, delays)) {
+    beside.late = compared.late;
+    beside.delays += compared.delays;
+    SumByName late;
+    std::vector<SumByName> others;
+    for (const auto& [rank, spans] : compared.spans) {
+      SumByName& sums = rank == compared.late ? late : others.emplace_back();
+      for (const TimeSpan& span : spans)
+        add_computations(diagnosis.job.ranks[rank], span.begin, span.end, sums);
+    }
+    std::vector<std::int64_t> times(others.size()), counts(others.size());
+    for (const auto& [name, own] : late) {
+      for (std::size_t i = 0; i < others.size(); ++i) {
+        const auto found = others[i].find(name);
+        times[i] = found == others[i].end() ? 0 : found->second.ns;
+        counts[i] = found == others[i].end() ? 0 : found->second.count;
+      }
+      Beside::Sums& sums = beside.by_name[name];
+      sums.own.ns += own.ns;
+      sums.own.count += own.count;
+      sums.others.ns += lower_median(times);
+      sums.others.count += lower_median(counts);
+    }
+    for (std::size_t i = 0; i < others.size(); ++i) counts[i] = count_of(others[i]);
+    beside.more_kernels += count_of(late) - lower_median(std::move(counts));
+  }
+  return beside;
 }
 
 // Times are sums over the delays.
@@ -108,56 +152,33 @@ class OtherLayers {
 
 std::optional<SlowComputation> slowest_computation(const Diagnosis& diagnosis,
                                                    std::span<const Delay* const> delays) {
-  if (delays.empty()) return std::nullopt;
-  std::map<std::uint32_t, SumByName> by_rank;
-  std::int64_t excess = 0;
-  const auto late_rank = [&](const Delay& delay) {
-    return diagnosis.matching.records_of(diagnosis.matching.matches[delay.match])[delay.late_record].rank;
-  };
-  for (const Delay* delay : delays) {
-    excess += delay->excess_ns;
-    for (const MatchRecord record : diagnosis.matching.records_of(diagnosis.matching.matches[delay->match])) {
-      const Nanoseconds since = left_at(diagnosis.job, diagnosis.matching, *delay, record.rank);
-      if (since == kUnknownTime && delay->since_match != kNone) continue;
-      add_computations(diagnosis.job.ranks[record.rank], since, activity_of(diagnosis.job, record).begin,
-                       by_rank[record.rank]);
-    }
-  }
-  const std::uint32_t late = late_rank(*delays.front());
+  const Beside beside_others = computations_beside_others(diagnosis, delays);
+  if (beside_others.delays == 0) return std::nullopt;  // nobody to compare with
   SlowComputation worst;
-  OtherLayers other_layers(diagnosis.job, late);
-  for (const auto& [name, own] : by_rank[late]) {
-    std::vector<std::int64_t> times, counts;
-    for (const auto& [rank, sums] : by_rank) {
-      if (rank == late) continue;
-      const auto found = sums.find(name);
-      times.push_back(found == sums.end() ? 0 : found->second.ns);
-      counts.push_back(found == sums.end() ? 0 : found->second.count);
-    }
-    if (times.empty()) return std::nullopt;  // nobody to compare with
-    std::int64_t typical = lower_median(times);
-    const std::int64_t typical_count = lower_median(counts);
+  OtherLayers other_layers(diagnosis.job, beside_others.late);
+  for (const auto& [name, sums] : beside_others.by_name) {
+    std::int64_t typical = sums.others.ns;
     std::optional<OtherLayers::Pair> beside;
-    if (typical_count == 0) beside = other_layers.compare(name);
-    if (beside) typical = own.count * beside->others_ns;
+    if (sums.others.count == 0) beside = other_layers.compare(name);
+    if (beside) typical = sums.own.count * beside->others_ns;
     const std::int64_t greatest = worst.own_ns - worst.others_ns;
     // Equal excesses: the smaller id, so that the answer does not hang on the order of a hash table.
-    if (own.ns - typical < greatest || (own.ns - typical == greatest && name > worst.name)) continue;
-    worst = {name, own.ns, typical, own.count, typical_count};
+    if (sums.own.ns - typical < greatest || (sums.own.ns - typical == greatest && name > worst.name))
+      continue;
+    worst = {name, sums.own.ns, typical, sums.own.count, sums.others.count};
     if (!beside) continue;
     worst.own_pass_ns = beside->own_ns;
     worst.other_layers_pass_ns = beside->others_ns;
   }
   if (worst.own_ns <= worst.others_ns) return std::nullopt;
+  std::int64_t excess = 0;
+  for (const Delay* delay : delays) excess += delay->excess_ns;
   if (excess > 0)
     worst.share = static_cast<double>(worst.own_ns - worst.others_ns) / static_cast<double>(excess);
-  std::vector<std::int64_t> others_kernels;
-  for (const auto& [rank, sums] : by_rank)
-    if (rank != late) others_kernels.push_back(count_of(sums));
-  worst.is_more_work = is_more_work(worst, count_of(by_rank[late]) - lower_median(std::move(others_kernels)));
+  worst.is_more_work = is_more_work(worst, beside_others.more_kernels);
   if (worst.own_pass_ns)
     worst.is_more_work = *worst.own_pass_ns <= *worst.other_layers_pass_ns + *worst.other_layers_pass_ns / 10;
-  const auto count = static_cast<std::int64_t>(delays.size());
+  const auto count = static_cast<std::int64_t>(beside_others.delays);
   worst.own_ns /= count;
   worst.others_ns /= count;
   return worst;

@@ -19,7 +19,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr Nanoseconds ms = 1'000'000, kStep = 800 * ms;
+constexpr Nanoseconds kStep = 800 * ms;
 constexpr int kSteps = 20;
 
 // Four ranks compute for 200 ms of each step, rank 2 for `longer` more, meet, and idle for the rest.

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/diagnose/compared_ranks.h"
 #include "analyzer/diagnose/diagnosis.h"
 #include "analyzer/intervals/median.h"
 
@@ -58,6 +59,30 @@ void add_times(const HostSpans& threads, Nanoseconds begin, Nanoseconds end, Tim
   }
 }
 
+struct Beside {
+  std::int64_t own_ns = 0, others_ns = 0;  // the late rank's, and the median of the others
+};
+
+void add_times_beside(const Diagnosis& diagnosis, const ComparedRanks& compared,
+                      std::map<std::uint32_t, Beside>& by_name) {
+  TimeByName late;
+  std::vector<TimeByName> others;
+  for (const auto& [rank, spans] : compared.spans) {
+    TimeByName& times = rank == compared.late ? late : others.emplace_back();
+    for (const TimeSpan& span : spans) add_times(diagnosis.host_spans[rank], span.begin, span.end, times);
+  }
+  for (const auto& [name, own_ns] : late) {
+    std::vector<std::int64_t> others_ns;
+    for (const TimeByName& times : others) {
+      const auto found = times.find(name);
+      others_ns.push_back(found == times.end() ? 0 : found->second);
+    }
+    Beside& beside = by_name[name];
+    beside.own_ns += own_ns;
+    beside.others_ns += lower_median(std::move(others_ns));
+  }
+}
+
 }  // namespace
 
 HostSpans innermost_host_ranges(const RankTrace& rank) {
@@ -76,36 +101,22 @@ HostSpans innermost_host_ranges(const RankTrace& rank) {
 
 std::optional<SlowHostRange> slowest_host_range(const Diagnosis& diagnosis,
                                                 std::span<const Delay* const> delays) {
-  if (delays.empty()) return std::nullopt;
-  const Matching& matching = diagnosis.matching;
-  std::map<std::uint32_t, TimeByName> by_rank;
+  std::map<std::uint32_t, Beside> by_name;
+  std::size_t compared_delays = 0;
+  for (const ComparedRanks& compared : compared_ranks(diagnosis, delays)) {
+    add_times_beside(diagnosis, compared, by_name);
+    compared_delays += compared.delays;
+  }
   std::int64_t excess = 0;
-  for (const Delay* delay : delays) {
-    excess += delay->excess_ns;
-    for (const MatchRecord record : matching.records_of(matching.matches[delay->match])) {
-      const Nanoseconds since = left_at(diagnosis.job, matching, *delay, record.rank);
-      if (since == kUnknownTime && delay->since_match != kNone) continue;
-      add_times(diagnosis.host_spans[record.rank], since, activity_of(diagnosis.job, record).begin,
-                by_rank[record.rank]);
-    }
-  }
-  const Delay& first = *delays.front();
-  const std::uint32_t late = matching.records_of(matching.matches[first.match])[first.late_record].rank;
-  if (by_rank.size() < 2 || excess <= 0) return std::nullopt;
+  for (const Delay* delay : delays) excess += delay->excess_ns;
+  if (by_name.empty() || excess <= 0) return std::nullopt;
   SlowHostRange worst;
-  for (const auto& [name, own_ns] : by_rank[late]) {
-    std::vector<std::int64_t> others;
-    for (const auto& [rank, times] : by_rank) {
-      if (rank == late) continue;
-      const auto found = times.find(name);
-      others.push_back(found == times.end() ? 0 : found->second);
-    }
-    const std::int64_t typical = lower_median(std::move(others));
-    if (own_ns - typical > worst.own_ns - worst.others_ns) worst = {name, own_ns, typical};
-  }
+  for (const auto& [name, beside] : by_name)
+    if (beside.own_ns - beside.others_ns > worst.own_ns - worst.others_ns)
+      worst = {name, beside.own_ns, beside.others_ns};
   if (worst.own_ns <= worst.others_ns) return std::nullopt;
   worst.share = static_cast<double>(worst.own_ns - worst.others_ns) / static_cast<double>(excess);
-  const auto count = static_cast<std::int64_t>(delays.size());
+  const auto count = static_cast<std::int64_t>(compared_delays);
   worst.own_ns /= count;
   worst.others_ns /= count;
   return worst;

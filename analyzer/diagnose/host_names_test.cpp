@@ -17,8 +17,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr Nanoseconds ms = 1'000'000;
-
 // Rank 2's device waits for a launch while `host` does something for 20 ms; the others' take `others`.
 Report late_launch(Nanoseconds others, const std::string& device = "cuda:0") {
   JobBuilder job;

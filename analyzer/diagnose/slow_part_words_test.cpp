@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr Nanoseconds ms = 1'000'000, kStep = 30 * ms;
+constexpr Nanoseconds kStep = 30 * ms;
 constexpr int kSteps = 12;
 
 // Two ranks launch the kernels of a model and then meet. layers.1 has a kernel of its own beside its MLP's,

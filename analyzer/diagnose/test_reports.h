@@ -14,7 +14,7 @@
 
 namespace lockstep::analyzer {
 
-inline constexpr Nanoseconds us = 1000;
+inline constexpr Nanoseconds us = 1000, ms = 1000 * us;
 
 inline Report report_of(const Job& job) {
   return checked_analysis(job).report;
