@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,15 @@ TEST(Rates, BoundsAreThoseOfClopperAndPearson) {
   // One of ten: (1-p)^10 + 10 p (1-p)^9 = 0.05.
   const double p = upper_bound(1, 10);
   EXPECT_NEAR(std::pow(1 - p, 10) + 10 * p * std::pow(1 - p, 9), 0.05, 1e-9);
+}
+
+// No job draws what another one drew, a few numbers later.
+TEST(Random, StreamsOfJobsShareNothing) {
+  std::set<std::uint64_t> drawn;
+  for (std::int64_t index = 0; index < 50; ++index) {
+    Random random = Random::of_job(1, index);
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(drawn.insert(random.next()).second) << "job " << index;
+  }
 }
 
 class Recordings : public testing::Test {

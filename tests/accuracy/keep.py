@@ -10,8 +10,8 @@ import os
 import pathlib
 import sys
 
-PARTS = ("null-held_out.json", "as_drawn-held_out.json", "planted-held_out.json", "kinds-held_out.json", "real.json",
-         "gpu.json")
+PARTS = ("null-held_out.json", "as_drawn-held_out.json", "planted-held_out.json", "kinds-held_out.json", "work-held_out.json",
+         "real.json", "gpu.json")
 
 
 def lines_of(result):

@@ -17,6 +17,7 @@
 #include "tests/accuracy/cells.h"
 #include "tests/accuracy/rates.h"
 #include "tests/accuracy/suite.h"
+#include "tests/accuracy/work/count.h"
 
 namespace lockstep::accuracy {
 namespace {
@@ -85,8 +86,35 @@ int count_kinds(const Options& options) {
   return 0;
 }
 
+int count_work_cases(const Options& options) {
+  const std::int64_t jobs = options.jobs > 0 ? options.jobs : 200;
+  const Result<std::vector<WorkResult>> results = count_work(jobs, options.seed);
+  if (!results.ok()) {
+    fmt::print(stderr, "lockstep_accuracy: {}\n", results.error().message);
+    return 1;
+  }
+  nlohmann::json document{{"what", "work"}, {"seed", options.seed}};
+  for (const WorkResult& result : results.value()) {
+    document["cells"].push_back({{"planted", result.planted.what},
+                                 {"work", to_string(result.planted.work)},
+                                 {"hidden", result.planted.is_hidden},
+                                 {"ranks", result.planted.ranks},
+                                 {"late", result.planted.late},
+                                 {"jobs", result.jobs},
+                                 {"right", result.right},
+                                 {"false_work", result.false_work},
+                                 {"wrongly_accused", result.wrongly_accused}});
+    fmt::print("{:>2} ranks, {:<80} right {:>3}, work said falsely {:>3}, others accused {:>3}, of {:>3}\n",
+               result.planted.ranks, result.planted.what, result.right, result.false_work,
+               result.wrongly_accused, result.jobs);
+  }
+  if (!options.output.empty()) std::ofstream(options.output) << document.dump(1) << '\n';
+  return 0;
+}
+
 int run(const Options& options) {
   if (options.what == "kinds") return count_kinds(options);
+  if (options.what == "work") return count_work_cases(options);
   Result<std::vector<NoiseRecording>> noise =
       read_noise_folder(std::filesystem::path(options.noise_folder) / options.set);
   if (!noise.ok()) {
@@ -142,9 +170,11 @@ int main(int argc, char** argv) {
   using namespace lockstep::accuracy;
   Options options;
   CLI::App app{"How often Lockstep's findings are right, on simulated jobs with the noise of real ones."};
-  app.add_option("what", options.what,
-                 "null: healthy jobs; planted: with a fault each; kinds: a case of each kind of finding")
-      ->check(CLI::IsMember({"null", "planted", "kinds"}));
+  app.add_option(
+         "what", options.what,
+         "null: healthy jobs; planted: with a fault each; kinds: a case of each kind of finding; work: "
+         "ranks with more to compute, and slow ones with the same")
+      ->check(CLI::IsMember({"null", "planted", "kinds", "work"}));
   app.add_option("--set", options.set, "which recordings of noise: tuning, or those that no tuning used")
       ->check(CLI::IsMember({"tuning", "held_out"}));
   app.add_option("--seed", options.seed, "of the simulation");

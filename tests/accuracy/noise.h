@@ -50,6 +50,10 @@ Result<std::vector<NoiseRecording>> read_noise_folder(const std::filesystem::pat
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
+  // Of job `index` of many. (Seeds that lie apart by SplitMix64's own stride would be one stream, shifted.)
+  static Random of_job(std::uint64_t seed, std::int64_t index) {
+    return Random(Random(seed ^ Random(static_cast<std::uint64_t>(index)).next()).next());
+  }
   std::uint64_t next();
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }  // [0, 1)
   double uniform(double from, double to) { return from + (to - from) * uniform(); }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes docs/accuracy.md of the results that scripts/accuracy counted: page.py FOLDER >docs/accuracy.md
 
-FOLDER (tests/accuracy/results) holds null-held_out.json, as_drawn-held_out.json, planted-held_out.json, kinds-held_out.json
-(lockstep_accuracy), real.json and gpu.json (real.py) and about.json (keep.py); what is missing is said to be not measured.
+FOLDER (tests/accuracy/results) holds null-held_out.json, as_drawn-held_out.json, planted-held_out.json, kinds-held_out.json,
+work-held_out.json (lockstep_accuracy), real.json and gpu.json (real.py) and about.json (keep.py); what is missing is said to be not measured.
 """
 import collections
 import json
@@ -254,6 +254,24 @@ def kinds_part(cases):
     return table(["planted", "device and backend", "jobs", "found", "and besides it"], rows)
 
 
+def work_part(work):
+    if not work:
+        return "Not measured: `scripts/accuracy` counts them.\n"
+    truth = {"even": "the same for all", "more": "more for the late rank", "uneven": "other ranks have more in other steps"}
+    rows = []
+    for cell in work["cells"]:
+        # What kernels cannot tell: a report without a word about work is as right as it can be.
+        planted = cell["planted"] + (" (sizes do not tell)" if cell["hidden"] else "")
+        rows.append([planted, truth[cell["work"]], "simulated", cell["ranks"], cell["late"] or "none", cell["jobs"],
+                     percent(cell["right"], cell["jobs"]), cell["false_work"], cell["wrongly_accused"]])
+    text = table(["planted", "work", "device and backend", "ranks", "late", "jobs", "said as it is", "work said falsely",
+                  "others accused"], rows)
+    # In every job something may be said falsely: of the work, or of a rank that is not late.
+    jobs, false, accused = (sum(cell[what] for cell in work["cells"]) for what in ("jobs", "false_work", "wrongly_accused"))
+    return text + (f"\nAll together: of {jobs} jobs {false} had something said of ranks' work that is not so, and {accused} a rank accused that is "
+                   f"not late. GPU, NCCL: not measured.\n")
+
+
 def confusion(null, planted, real, gpu, cases):
     counts, jobs, devices = collections.defaultdict(collections.Counter), collections.Counter(), {}
     for what in (null, planted):
@@ -283,11 +301,13 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1])
-    null, as_drawn, planted, cases, real, gpu = (load(folder / name) for name in (
-        "null-held_out.json", "as_drawn-held_out.json", "planted-held_out.json", "kinds-held_out.json", "real.json", "gpu.json"))
+    null, as_drawn, planted, cases, work, real, gpu = (load(folder / name) for name in (
+        "null-held_out.json", "as_drawn-held_out.json", "planted-held_out.json", "kinds-held_out.json", "work-held_out.json",
+        "real.json", "gpu.json"))
     about = load(folder / "about.json") or {}
     made = {"simulated": about.get("null-held_out.json", {}), "planted": about.get("planted-held_out.json", {}),
             "as_drawn": about.get("as_drawn-held_out.json", {}), "kinds": about.get("kinds-held_out.json", {}),
+            "work": about.get("work-held_out.json", {}),
             "real": about.get("real.json", {}), "gpu": about.get("gpu.json", {})}
     template = (pathlib.Path(__file__).parent / "page.md").read_text()
     noise = []
@@ -296,7 +316,7 @@ def main():
     print(template.format(
         **{f"{part}_{what}": made[part].get(what, "not known") for part in made for what in ("date", "commit", "machine")},
         seed=(null or planted or {}).get("seed", "–"), noise=table(["recording", "ranks", "steps", "varies by"], noise),
-        null=null_part(null), as_drawn=as_drawn_part(as_drawn), planted=planted_part(planted), real=real_part(real), gpu=gpu_part(gpu), confusion=confusion(null, planted, real, gpu, cases)), end="")
+        null=null_part(null), as_drawn=as_drawn_part(as_drawn), planted=planted_part(planted), work=work_part(work), real=real_part(real), gpu=gpu_part(gpu), confusion=confusion(null, planted, real, gpu, cases)), end="")
 
 
 main()

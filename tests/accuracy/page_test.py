@@ -56,6 +56,11 @@ holds(page({"gpu.json": gpu}), "| ddp | nothing | GPU, NCCL | 0 of 1 |  | 1 of 1
       "All together 0 of 1 healthy runs were accused, and the planted cause came first in 0 of 1.", "| other | nothing | GPU, NCCL | not measured: no module |",
       "| deepspeed_pipeline | nothing | GPU, NCCL | not measured: not recorded |")
 holds(page({}), "`scripts/accuracy --gpu` records them.")
+WORK = {"planted": "a batch larger by 20 %", "work": "more", "hidden": False, "ranks": 4, "late": 1, "jobs": 200, "right": 190, "false_work": 1,
+        "wrongly_accused": 2}
+holds(page({"work-held_out.json": {"seed": 7, "cells": [WORK, {**WORK, "planted": "it persists", "hidden": True}]}}),
+      "| a batch larger by 20 % | more for the late rank | simulated | 4 | 1 | 200 | 95 % | 1 | 2 |", "| it persists (sizes do not tell) | more",
+      "of 400 jobs 2 had something said of ranks' work that is not so, and 4 a rank accused that is not late.")
 text = page({"null-held_out.json": null, "as_drawn-held_out.json": as_drawn, "planted-held_out.json": planted, "real.json": real})
 holds(text, "| a run | 2 | 99 | 25 % |", "3 of 500", "at most 1.54 %", "All together 30 of 500: 6.0 %.", "| simulated | 2 % | 8 | 50 | 98 % / 50 %, 1 % wrong |",
       "| plain DDP (`ddp.py`) | CPU, Gloo | 0 of 1 | ranks take turns | all is well | 1 of 1 | not measured |", "Whether sums are exact and headlines are over steady steps was not measured.", "not measured: no module", "not measured: there is none",

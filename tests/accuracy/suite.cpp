@@ -166,7 +166,7 @@ Result<std::vector<KindResult>> run_kinds(std::int64_t jobs, std::uint64_t seed,
     analyzer::AnalysisOptions options;
     options.steady = true;
     for (std::int64_t index = 0; index < jobs; ++index) {
-      Random random(seed ^ (static_cast<std::uint64_t>(index + 1) * 0x9E3779B97F4A7C15u));
+      Random random = Random::of_job(seed, index);
       const Result<analyzer::Analysis> analysis = analyzer::analyze(kind.make(random), options);
       if (!analysis.ok()) return Error{fmt::format("{}: {}", kind.code, analysis.error().message)};
       if (look) look(analysis.value().report);

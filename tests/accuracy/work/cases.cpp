@@ -1,0 +1,235 @@
+#include "tests/accuracy/work/cases.h"
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "tests/accuracy/work/job.h"
+
+namespace lockstep::accuracy {
+namespace {
+
+using analyzer::Job;
+
+constexpr double kLonger = 1.2;
+
+JobShape shape_of(Random& random, std::int32_t ranks) {
+  return {.ranks = ranks,
+          .steps = 30 + static_cast<int>(random.below(51)),
+          .layers = 3 + static_cast<int>(random.below(3))};
+}
+
+// Replicas of tensor-parallel pairs.
+JobShape pairs_of(Random& random, std::int32_t ranks) {
+  JobShape shape = shape_of(random, ranks);
+  shape.tensor_parallel = 2;
+  return shape;
+}
+
+bool is_last(std::int32_t rank, std::int32_t ranks, std::int32_t count = 1) {
+  return rank >= ranks - count;
+}
+
+// A batch's tokens by rank and step.
+class Batches {
+ public:
+  Batches(Random& random, const JobShape& shape, double spread, int padded_to)
+      : ranks_(static_cast<std::size_t>(shape.ranks)) {
+    for (std::size_t cell = 0; cell < ranks_ * static_cast<std::size_t>(shape.steps); ++cell)
+      tokens_.push_back(varying_tokens(random, spread, padded_to));
+  }
+  double operator()(std::int32_t rank, int step) const {
+    return tokens_.at(static_cast<std::size_t>(step) * ranks_ + static_cast<std::size_t>(rank));
+  }
+
+ private:
+  std::size_t ranks_;
+  std::vector<double> tokens_;
+};
+
+Job all_alike(Random& random, std::int32_t ranks) {
+  return simulate_kernels(random, shape_of(random, ranks), [](int, int, int) { return layer(kTokens); });
+}
+
+Job paces_that_vary(Random& random, std::int32_t ranks) {
+  double pace = 1;
+  return simulate_kernels(random, shape_of(random, ranks), [&](int, int, int index) {
+    if (index == 0) pace = random.uniform(1, 1.22);
+    return layer(kTokens, pace);
+  });
+}
+
+// Beside that, the last rank counts something in two steps.
+Job two_steps_with_more(Random& random, std::int32_t ranks) {
+  std::vector<double> paces;
+  const JobShape shape = shape_of(random, ranks);
+  for (int cell = 0; cell < shape.ranks * shape.steps; ++cell) paces.push_back(random.uniform(1, 1.22));
+  return simulate_kernels(
+      random, shape,
+      [&](int rank, int step, int) {
+        return layer(kTokens, paces.at(static_cast<std::size_t>(step * ranks + rank)));
+      },
+      [&](int rank, int step) {
+        const bool counts = is_last(rank, ranks) && (step == 11 || step == 24);
+        return counts ? Kernels(9, {"histogram", 1000, 8192}) : Kernels();
+      });
+}
+
+Job same_lengths_for_all(Random& random, std::int32_t ranks) {
+  const JobShape shape = shape_of(random, ranks);
+  const Batches tokens(random, shape, 0.3, 256);
+  return simulate_kernels(random, shape, [&](int, int step, int) { return layer(tokens(0, step)); });
+}
+
+Job slow_gpu(Random& random, std::int32_t ranks) {
+  const double pace = random.uniform(1.05, 1.4);
+  return simulate_kernels(random, shape_of(random, ranks), [&](int rank, int, int) {
+    return layer(kTokens, is_last(rank, ranks) ? pace : 1);
+  });
+}
+
+// Its library has other kernels for the matrix products.
+Job two_other_gpus(Random& random, std::int32_t ranks) {
+  return simulate_kernels(random, shape_of(random, ranks), [&](int rank, int, int) {
+    if (!is_last(rank, ranks, 2)) return layer(kTokens);
+    Kernels kernels = layer(kTokens, kLonger);
+    kernels[0].name = "older_gemm_256x64";
+    kernels[2].name = "older_gemm_128x64";
+    return kernels;
+  });
+}
+
+// A tuner chose launches twice as large for them, which take longer.
+Job two_tuned_otherwise(Random& random, std::int32_t ranks) {
+  return simulate_kernels(random, shape_of(random, ranks), [&](int rank, int, int) {
+    if (!is_last(rank, ranks, 2)) return layer(kTokens);
+    Kernels kernels = layer(kTokens, kLonger);
+    for (Kernel& kernel : kernels) kernel.warps *= 2;
+    return kernels;
+  });
+}
+
+// Lengths vary between pairs by a little; the last pair's host is slower by 30 %.
+Job slow_host_of_a_pair(Random& random, std::int32_t ranks) {
+  const JobShape shape = pairs_of(random, ranks);
+  const Batches tokens(random, shape, 0.02, 1);
+  return simulate_kernels(random, shape, [&](int rank, int step, int) {
+    const double length = tokens(rank / 2, step);
+    const double pace = is_last(rank, ranks, 2) ? 1.3 : 1;
+    return Kernels{{"row", 1900 * pace * length / kTokens, length * 8}};
+  });
+}
+
+Job larger_batch(Random& random, std::int32_t ranks, double size) {
+  return simulate_kernels(random, shape_of(random, ranks), [&](int rank, int, int) {
+    return layer(is_last(rank, ranks) ? size * kTokens : kTokens);
+  });
+}
+Job twentieth_larger_batch(Random& random, std::int32_t ranks) {
+  return larger_batch(random, ranks, 1.05);
+}
+Job tenth_larger_batch(Random& random, std::int32_t ranks) {
+  return larger_batch(random, ranks, 1.1);
+}
+Job fifth_larger_batch(Random& random, std::int32_t ranks) {
+  return larger_batch(random, ranks, kLonger);
+}
+
+Job half_of_the_layers_larger(Random& random, std::int32_t ranks) {
+  JobShape shape = shape_of(random, ranks);
+  shape.layers = 4;
+  return simulate_kernels(random, shape, [&](int rank, int, int index) {
+    return layer(is_last(rank, ranks) && index % 2 == 1 ? 1.4 * kTokens : kTokens);
+  });
+}
+
+Job one_layer_more(Random& random, std::int32_t ranks) {
+  return simulate_kernels(
+      random, shape_of(random, ranks), [](int, int, int) { return layer(kTokens); },
+      [&](int rank, int) { return is_last(rank, ranks) ? layer(kTokens) : Kernels(); });
+}
+
+// As large a launch as the GPU holds, whatever the work.
+Job larger_batch_for_persistent_kernels(Random& random, std::int32_t ranks) {
+  return simulate_kernels(random, shape_of(random, ranks), [&](int rank, int, int) {
+    return Kernels{{"persistent_attention", is_last(rank, ranks) ? kLonger * 1900 : 1900, 108 * 8}};
+  });
+}
+
+Job lengths_that_vary(Random& random, const JobShape& shape, double spread, double pace_of_last = 1) {
+  const Batches tokens(random, shape, spread, 256);
+  return simulate_kernels(random, shape, [&](int rank, int step, int) {
+    return layer(tokens(rank / shape.tensor_parallel, step), is_last(rank, shape.ranks) ? pace_of_last : 1);
+  });
+}
+Job lengths_by_5_percent(Random& random, std::int32_t ranks) {
+  return lengths_that_vary(random, shape_of(random, ranks), 0.05);
+}
+Job lengths_by_15_percent(Random& random, std::int32_t ranks) {
+  return lengths_that_vary(random, shape_of(random, ranks), 0.15);
+}
+Job lengths_by_30_percent(Random& random, std::int32_t ranks) {
+  return lengths_that_vary(random, shape_of(random, ranks), 0.3);
+}
+Job lengths_of_pairs(Random& random, std::int32_t ranks) {
+  return lengths_that_vary(random, pairs_of(random, ranks), 0.3);
+}
+Job one_twice_as_long_in_some_steps(Random& random, std::int32_t ranks) {
+  return simulate_kernels(random, shape_of(random, ranks), [&](int rank, int step, int) {
+    const bool longer = step % 10 < 4 && step % ranks == rank;
+    return layer(longer ? 2 * kTokens : kTokens);
+  });
+}
+Job lengths_and_a_slow_gpu(Random& random, std::int32_t ranks) {
+  return lengths_that_vary(random, shape_of(random, ranks), 0.15, kLonger);
+}
+Job lengths_and_a_slower_gpu(Random& random, std::int32_t ranks) {
+  return lengths_that_vary(random, shape_of(random, ranks), 0.3, 1.3);
+}
+
+const auto kCases = std::to_array<WorkCase>({
+    {"nothing: all alike", Work::even, 8, 0, all_alike},
+    {"the pace of each rank's GPU varies by 22 % from step to step", Work::even, 4, 0, paces_that_vary},
+    {"the same, and one rank counts something in two steps", Work::even, 4, 0, two_steps_with_more},
+    {"lengths vary by 30 %, the same for all ranks of a step", Work::even, 4, 0, same_lengths_for_all},
+    {"a GPU is slower by 5 to 40 %", Work::even, 2, 1, slow_gpu},
+    {"a GPU is slower by 5 to 40 %", Work::even, 4, 1, slow_gpu},
+    {"a GPU is slower by 5 to 40 %", Work::even, 16, 1, slow_gpu},
+    {"two GPUs slower by 20 %, with kernels of their own for matrix products", Work::even, 8, 2,
+     two_other_gpus},
+    {"two ranks whose launches are twice as large, and slower by 20 %", Work::even, 8, 2,
+     two_tuned_otherwise},
+    {"tensor-parallel pairs: the host of one is slower by 30 %, lengths vary by 2 %", Work::even, 4, 2,
+     slow_host_of_a_pair},
+    {"a batch larger by 5 %", Work::more, 4, 1, twentieth_larger_batch},
+    {"a batch larger by 10 %", Work::more, 4, 1, tenth_larger_batch},
+    {"a batch larger by 20 %", Work::more, 2, 1, fifth_larger_batch},
+    {"a batch larger by 20 %", Work::more, 4, 1, fifth_larger_batch},
+    {"a batch larger by 20 %", Work::more, 16, 1, fifth_larger_batch},
+    {"every other layer larger by 40 %", Work::more, 4, 1, half_of_the_layers_larger},
+    {"one layer more", Work::more, 4, 1, one_layer_more},
+    {"a batch larger by 20 %, in persistent kernels", Work::more, 4, 1, larger_batch_for_persistent_kernels,
+     true},
+    {"lengths vary by 5 %", Work::uneven, 4, 0, lengths_by_5_percent},
+    {"lengths vary by 15 %", Work::uneven, 4, 0, lengths_by_15_percent},
+    {"lengths vary by 30 %", Work::uneven, 2, 0, lengths_by_30_percent},
+    {"lengths vary by 30 %", Work::uneven, 8, 0, lengths_by_30_percent},
+    {"tensor-parallel pairs: lengths vary by 30 %", Work::uneven, 4, 0, lengths_of_pairs},
+    {"in four steps of ten one rank's batch is twice as long, another one's each time", Work::uneven, 4, 0,
+     one_twice_as_long_in_some_steps},
+    {"lengths vary by 15 %, and a GPU is slower by 20 %", Work::uneven, 4, 1, lengths_and_a_slow_gpu},
+    {"lengths vary by 30 %, and a GPU is slower by 30 %", Work::uneven, 4, 1, lengths_and_a_slower_gpu},
+});
+
+}  // namespace
+
+std::string_view to_string(Work work) {
+  constexpr std::array<std::string_view, 3> kNames{"even", "more", "uneven"};
+  return kNames[static_cast<std::size_t>(work)];
+}
+
+std::span<const WorkCase> work_cases() {
+  return kCases;
+}
+
+}  // namespace lockstep::accuracy

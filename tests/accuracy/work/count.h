@@ -1,0 +1,29 @@
+// How often a report says of ranks' work what is true of it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/report/report.h"
+#include "base/result.h"
+#include "tests/accuracy/suite.h"
+#include "tests/accuracy/work/cases.h"
+
+namespace lockstep::accuracy {
+
+struct WorkVerdict {
+  bool is_right = false;    // all that is true was said: who is late, and that it or nobody has more work
+  bool false_work = false;  // it was said that a rank has more work, or that work is uneven, and it is not so
+  bool wrongly_accused = false;  // a rank that is not late
+};
+WorkVerdict judge_work(const analyzer::Report& report, const WorkCase& planted);
+
+struct WorkResult {
+  WorkCase planted;
+  std::int64_t jobs = 0, right = 0, false_work = 0, wrongly_accused = 0;
+};
+// `jobs` of each case. Error: analyze() refused one.
+Result<std::vector<WorkResult>> count_work(std::int64_t jobs, std::uint64_t seed,
+                                           const LookAtReport& look = {});
+
+}  // namespace lockstep::accuracy
