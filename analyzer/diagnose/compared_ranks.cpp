@@ -1,48 +1,41 @@
 #include "analyzer/diagnose/compared_ranks.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lockstep::analyzer {
 namespace {
 
-struct RankSpan {
-  std::uint32_t rank = 0;
-  TimeSpan span;
-};
-
-std::vector<RankSpan> spans_of(const Diagnosis& diagnosis, const Delay& delay) {
-  std::vector<RankSpan> spans;
-  for (const MatchRecord record : diagnosis.matching.records_of(diagnosis.matching.matches[delay.match])) {
+ComparedRanks ranks_of(const Diagnosis& diagnosis, const Delay& delay) {
+  const auto records = diagnosis.matching.records_of(diagnosis.matching.matches[delay.match]);
+  ComparedRanks compared;
+  compared.ranks.reserve(records.size());
+  compared.spans.reserve(records.size());
+  for (const MatchRecord record : records) {
     const Nanoseconds since = left_at(diagnosis.job, diagnosis.matching, delay, record.rank);
     if (since == kUnknownTime && delay.since_match != kNone) continue;
-    spans.push_back({record.rank, {since, activity_of(diagnosis.job, record).begin}});
+    compared.ranks.push_back(record.rank);
+    compared.spans.push_back({since, activity_of(diagnosis.job, record).begin});
   }
-  return spans;
+  const auto late = std::find(compared.ranks.begin(), compared.ranks.end(), records[delay.late_record].rank);
+  compared.late = static_cast<std::size_t>(late - compared.ranks.begin());
+  return compared;
 }
 
 }  // namespace
 
 std::vector<ComparedRanks> compared_ranks(const Diagnosis& diagnosis, std::span<const Delay* const> delays) {
-  std::map<std::vector<std::uint32_t>, ComparedRanks> by_ranks;
-  for (const Delay* delay : delays) {
-    const std::uint32_t late =
-        diagnosis.matching.records_of(diagnosis.matching.matches[delay->match])[delay->late_record].rank;
-    const std::vector<RankSpan> spans = spans_of(diagnosis, *delay);
-    std::vector<std::uint32_t> ranks;
-    bool has_late = false;
-    for (const RankSpan& of_rank : spans) {
-      ranks.push_back(of_rank.rank);
-      has_late = has_late || of_rank.rank == late;
-    }
-    if (!has_late || ranks.size() < 2) continue;
-    ComparedRanks& compared = by_ranks[std::move(ranks)];
-    compared.late = late;
-    ++compared.delays;
-    for (const RankSpan& of_rank : spans) compared.spans[of_rank.rank].push_back(of_rank.span);
-  }
   std::vector<ComparedRanks> all;
-  all.reserve(by_ranks.size());
-  for (auto& [ranks, compared] : by_ranks) all.push_back(std::move(compared));
+  for (const Delay* delay : delays) {
+    ComparedRanks one = ranks_of(diagnosis, *delay);
+    if (one.late >= one.ranks.size() || one.ranks.size() < 2) continue;
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&](const ComparedRanks& each) { return each.ranks == one.ranks; });
+    if (same == all.end())
+      all.push_back(std::move(one));
+    else
+      same->spans.insert(same->spans.end(), one.spans.begin(), one.spans.end());
+  }
   return all;
 }
 

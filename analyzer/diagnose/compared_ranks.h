@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -14,15 +13,16 @@ namespace lockstep::analyzer {
 // Delays before operations of the same ranks. Sums over them are of equally many times of each rank; sums
 // over operations of other groups are not, since a rank has no part in those of a group that it is not in.
 struct ComparedRanks {
-  std::uint32_t late = 0;  // as Job::ranks, as are the keys
-  std::size_t delays = 0;
-  // Of each rank, the late one among them, and of each delay: from when the ranks left an operation together
-  // until this rank came to the one that others waited in.
-  std::map<std::uint32_t, std::vector<TimeSpan>> spans;
+  std::vector<std::uint32_t> ranks;  // as Job::ranks; the late one is among them
+  std::size_t late = 0;              // its place there
+  // [delay · ranks + place]: from when the ranks left an operation together until this rank came to the one
+  // that others waited in.
+  std::vector<TimeSpan> spans;
+  std::size_t delays() const { return spans.size() / ranks.size(); }
 };
 
-// In the order of their ranks. `delays` are of one late rank; those are left out before which it is not
-// known when that rank left, or when any other did.
+// `delays` are of one late rank; those are left out before which it is not known when that rank left, or when
+// any other did.
 std::vector<ComparedRanks> compared_ranks(const Diagnosis& diagnosis, std::span<const Delay* const> delays);
 
 }  // namespace lockstep::analyzer

@@ -50,15 +50,16 @@ struct Beside {
 Beside computations_beside_others(const Diagnosis& diagnosis, std::span<const Delay* const> delays) {
   Beside beside;
   for (const ComparedRanks& compared : compared_ranks(diagnosis, delays)) {
-    beside.late = compared.late;
-    beside.delays += compared.delays;
-    SumByName late;
-    std::vector<SumByName> others;
-    for (const auto& [rank, spans] : compared.spans) {
-      SumByName& sums = rank == compared.late ? late : others.emplace_back();
-      for (const TimeSpan& span : spans)
-        add_computations(diagnosis.job.ranks[rank], span.begin, span.end, sums);
-    }
+    const std::size_t ranks = compared.ranks.size();
+    beside.late = compared.ranks[compared.late];
+    beside.delays += compared.delays();
+    std::vector<SumByName> others(ranks);
+    for (std::size_t i = 0; i < compared.spans.size(); ++i)
+      add_computations(diagnosis.job.ranks[compared.ranks[i % ranks]], compared.spans[i].begin,
+                       compared.spans[i].end, others[i % ranks]);
+    std::swap(others[compared.late], others.back());
+    const SumByName late = std::move(others.back());
+    others.pop_back();
     std::vector<std::int64_t> times(others.size()), counts(others.size());
     for (const auto& [name, own] : late) {
       for (std::size_t i = 0; i < others.size(); ++i) {

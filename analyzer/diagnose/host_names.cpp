@@ -65,12 +65,14 @@ struct Beside {
 
 void add_times_beside(const Diagnosis& diagnosis, const ComparedRanks& compared,
                       std::map<std::uint32_t, Beside>& by_name) {
-  TimeByName late;
-  std::vector<TimeByName> others;
-  for (const auto& [rank, spans] : compared.spans) {
-    TimeByName& times = rank == compared.late ? late : others.emplace_back();
-    for (const TimeSpan& span : spans) add_times(diagnosis.host_spans[rank], span.begin, span.end, times);
-  }
+  const std::size_t ranks = compared.ranks.size();
+  std::vector<TimeByName> others(ranks);
+  for (std::size_t i = 0; i < compared.spans.size(); ++i)
+    add_times(diagnosis.host_spans[compared.ranks[i % ranks]], compared.spans[i].begin, compared.spans[i].end,
+              others[i % ranks]);
+  std::swap(others[compared.late], others.back());
+  const TimeByName late = std::move(others.back());
+  others.pop_back();
   for (const auto& [name, own_ns] : late) {
     std::vector<std::int64_t> others_ns;
     for (const TimeByName& times : others) {
@@ -105,7 +107,7 @@ std::optional<SlowHostRange> slowest_host_range(const Diagnosis& diagnosis,
   std::size_t compared_delays = 0;
   for (const ComparedRanks& compared : compared_ranks(diagnosis, delays)) {
     add_times_beside(diagnosis, compared, by_name);
-    compared_delays += compared.delays;
+    compared_delays += compared.delays();
   }
   std::int64_t excess = 0;
   for (const Delay* delay : delays) excess += delay->excess_ns;

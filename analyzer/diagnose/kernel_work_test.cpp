@@ -247,6 +247,20 @@ TEST(KernelWork, OfLengthsThatVaryIsNotMoreOnASlowRank) {
   }
 }
 
+// Too much varies for anybody to be late; one takes longer for as much all the same.
+TEST(KernelWork, UnevenWorkDoesNotHideASlowRankFromItsEvidence) {
+  for (const bool is_slow : {false, true}) {
+    const Report report = report_of(job_of(4, 60, [is_slow](int rank, int step) {
+      const auto length = static_cast<std::uint32_t>(1000 * noise(rank, step, 0.3));
+      return Kernels{{length, length * noise(rank, step, 0.02, 1) * (is_slow && rank == 2 ? 1.2 : 1)}};
+    }));
+    const Finding uneven = finding(report, "uneven_batches");
+    const auto line = HasSubstr("rank 2 takes 1.2");
+    EXPECT_THAT(uneven.evidence, is_slow ? testing::Matcher<std::vector<std::string>>(Contains(line))
+                                         : Not(Contains(HasSubstr("for as much work"))));
+  }
+}
+
 TEST(KernelWork, OfAKernelInPlaceOfAnotherIsNotMore) {
   for (const bool in_addition : {false, true}) {
     const Report report = report_of(job_of(4, 60, [in_addition](int rank, int step) {

@@ -30,7 +30,8 @@ constexpr Explanation kUnevenBatchesExplained{
     .meaning =
         "Each step waits for the rank that has most to compute in it: the largest batch (longer sequences, "
         "larger images), or the experts that most tokens were routed to. It is another rank each time, so that "
-        "none of them is slow.",
+        "none of them is late throughout. Where kernels tell the work and one takes longer for as much of it, the "
+        "evidence says so: a slow GPU that the unevenness hides.",
     .found =
         "What a rank computes follows what it is given to do: a counter that tells the size of its batch "
         "(tokens, samples, batch size, sequence length), or on GPUs the warps that its kernels launch (each "
@@ -68,6 +69,7 @@ constexpr std::size_t kLeastSteps = 4;
 constexpr std::int64_t kLeastSpreadPermille = 100;  // of the shortest compute of a step's ranks
 constexpr double kFollows = 0.7, kFollowsByRank = 0.4;
 constexpr std::size_t kKernelsNamed = 3;
+constexpr double kSlowerTimes = 1.1;
 // Of the steps in which one rank may compute longest: beyond, they do not take turns. Where it is not late
 // (of ranks that share a GPU, turns may explain what one computes longer) nobody knows why.
 constexpr std::size_t kMostLongest = 4, kOfSteps = 5;
@@ -107,6 +109,30 @@ void say_which_kernels(const FindingContext& context, const KernelWork& work, Fi
     finding.remedy =
         "where those kernels are the experts', balance the routing: a capacity factor, a stronger balancing "
         "loss. Else ";
+}
+
+// The ranks that take longer than the others for as much work, step after step: what they have to do varies
+// by more than they are slow.
+void say_who_is_slow(const StepTable& table, const StepWork& work, Finding& finding) {
+  std::vector<double> pace = compute_of_steps(table);  // by cell
+  for (std::size_t cell = 0; cell < pace.size(); ++cell)
+    pace[cell] = work.amount[cell] > 0 ? pace[cell] / work.amount[cell] : kUnknownAmount;
+  for (std::size_t rank = 0; rank < table.rank_count(); ++rank) {
+    const std::optional<double> times = amount_beside_others(table, pace, rank);
+    if (!times || *times < kSlowerTimes) continue;
+    std::size_t slower = 0;
+    for (std::size_t step = 0; step < table.steps.size(); ++step) {
+      const auto first = pace.begin() + static_cast<std::ptrdiff_t>(step * table.rank_count());
+      const std::vector<double> of_step(first, first + static_cast<std::ptrdiff_t>(table.rank_count()));
+      if (of_step[rank] > median_of_others(of_step, rank)) ++slower;  // false where one is not known
+    }
+    if (10 * slower < 9 * table.steps.size()) continue;
+    finding.evidence.push_back(fmt::format(
+        "besides, rank {} takes {:.2f} times as long as the others for as much work, in {} of {}: look at its GPU's "
+        "clocks too (`lockstep record --cpu`)",
+        table.ranks[rank], *times, slower,
+        format_plural(static_cast<std::int64_t>(table.steps.size()), "step")));
+  }
 }
 
 void find_uneven_batches(const FindingContext& context, std::vector<Finding>& findings) {
@@ -163,7 +189,10 @@ void find_uneven_batches(const FindingContext& context, std::vector<Finding>& fi
           "widest in step {}: rank {} computes for {}, rank {} for {}", table.steps[widest],
           table.ranks[row.longest], format_duration(table.cell(widest, row.longest).measures.compute_ns),
           table.ranks[row.shortest], format_duration(table.cell(widest, row.shortest).measures.compute_ns))};
-  if (work->kernels) say_which_kernels(context, *work->kernels, finding);
+  if (work->kernels) {
+    say_which_kernels(context, *work->kernels, finding);
+    say_who_is_slow(table, *work, finding);
+  }
   finding.remedy +=
       "give every rank the same work: batches by tokens and not by samples, samples of like length together "
       "(a batch sampler that sorts within a window), sequences packed; images of one batch of one size. Or "
