@@ -2,27 +2,49 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "analyzer/analysis.h"
 #include "tests/accuracy/verdict.h"
 
 namespace lockstep::accuracy {
 
+namespace {
+
+// Ranks that an evidence of uneven work says to take longer for as much of it.
+std::vector<std::int32_t> slower_for_as_much(const analyzer::Finding& finding) {
+  constexpr std::string_view kBegin = "besides, rank ";
+  std::vector<std::int32_t> ranks;
+  for (const std::string& line : finding.evidence)
+    if (line.starts_with(kBegin)) ranks.push_back(std::stoi(line.substr(kBegin.size())));
+  return ranks;
+}
+
+}  // namespace
+
 WorkVerdict judge_work(const analyzer::Report& report, const WorkCase& planted) {
-  bool late_accused = false, named_more = false, named_uneven = false;
+  const auto is_planted = [&](std::int32_t rank) { return rank >= planted.ranks - planted.late; };
+  bool late_named = false, named_more = false, named_uneven = false;
   WorkVerdict verdict;
   for (const analyzer::Finding& finding : report.findings) {
-    named_uneven = named_uneven || finding.code == "uneven_batches";
+    if (finding.code == "uneven_batches") {
+      named_uneven = true;
+      for (const std::int32_t rank : slower_for_as_much(finding))
+        (is_planted(rank) ? late_named : verdict.wrongly_accused) = true;
+    }
     if (!accuses(finding)) continue;
-    const bool is_late = finding.rank && *finding.rank >= planted.ranks - planted.late;
+    const bool is_late = finding.rank && is_planted(*finding.rank);
     const bool is_more_work = finding.reason == "more_work";
-    late_accused = late_accused || is_late;
+    late_named = late_named || is_late;
     named_more = named_more || (is_late && is_more_work);
     verdict.wrongly_accused = verdict.wrongly_accused || !is_late;
     if (is_more_work && !(is_late && planted.work == Work::more)) verdict.false_work = true;
   }
   if (named_uneven && planted.work != Work::uneven) verdict.false_work = true;
 
-  const bool says_who = planted.late == 0 || late_accused;
+  const bool says_who = planted.late == 0 || late_named;
   const bool says_work = planted.is_hidden || planted.work == Work::even ||
                          (planted.work == Work::more ? named_more : named_uneven || planted.late > 0);
   verdict.is_right = says_who && says_work && !verdict.false_work && !verdict.wrongly_accused;

@@ -12,9 +12,9 @@
 namespace lockstep::accuracy {
 
 struct WorkVerdict {
-  bool is_right = false;    // all that is true was said: who is late, and that it or nobody has more work
+  bool is_right = false;    // all that is true was said: who is late or slow, and what of the work
   bool false_work = false;  // it was said that a rank has more work, or that work is uneven, and it is not so
-  bool wrongly_accused = false;  // a rank that is not late
+  bool wrongly_accused = false;  // or said to be slow: a rank that is not late
 };
 WorkVerdict judge_work(const analyzer::Report& report, const WorkCase& planted);
 

@@ -65,6 +65,12 @@ TEST(WorkVerdict, IsRightOnlyAboutAllThatIsPlanted) {
   EXPECT_TRUE(judge_work(report_with({uneven}), turns).is_right);
   EXPECT_FALSE(judge_work(report_with({}), turns).is_right);
   EXPECT_FALSE(judge_work(report_with({}), slow).is_right);
+
+  const WorkCase both{.what = "", .work = Work::uneven, .ranks = 4, .late = 1};
+  EXPECT_FALSE(judge_work(report_with({uneven}), both).is_right);
+  uneven.evidence = {"besides, rank 3 takes 1.20 times as long"};
+  EXPECT_TRUE(judge_work(report_with({uneven}), both).is_right);
+  EXPECT_TRUE(judge_work(report_with({uneven}), turns).wrongly_accused);
 }
 
 // As large as its batch, one kernel after the other, all ranks out of the reduction at once.
