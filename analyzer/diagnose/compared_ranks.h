@@ -18,11 +18,13 @@ struct ComparedRanks {
   // [delay · ranks + place]: from when the ranks left an operation together until this rank came to the one
   // that others waited in.
   std::vector<TimeSpan> spans;
+  std::int64_t excess_ns = 0;  // Σ of the delays'
   std::size_t delays() const { return spans.size() / ranks.size(); }
 };
 
 // `delays` are of one late rank; those are left out before which it is not known when that rank left, or when
-// any other did.
+// any other did. So are those before messages, if there are others: who sends or receives is another stage of
+// a pipeline, and does something else.
 std::vector<ComparedRanks> compared_ranks(const Diagnosis& diagnosis, std::span<const Delay* const> delays);
 
 }  // namespace lockstep::analyzer

@@ -44,6 +44,7 @@ struct Beside {
   std::int64_t more_kernels = 0;  // that the late rank ran, whatever their names, more than the others
   std::uint32_t late = 0;
   std::size_t delays = 0;
+  std::int64_t excess_ns = 0;  // Σ of these delays'
 };
 
 // Medians among ranks that are compared over the same delays.
@@ -53,6 +54,7 @@ Beside computations_beside_others(const Diagnosis& diagnosis, std::span<const De
     const std::size_t ranks = compared.ranks.size();
     beside.late = compared.ranks[compared.late];
     beside.delays += compared.delays();
+    beside.excess_ns += compared.excess_ns;
     std::vector<SumByName> others(ranks);
     for (std::size_t i = 0; i < compared.spans.size(); ++i)
       add_computations(diagnosis.job.ranks[compared.ranks[i % ranks]], compared.spans[i].begin,
@@ -84,7 +86,8 @@ Beside computations_beside_others(const Diagnosis& diagnosis, std::span<const De
 bool is_more_work(const SlowComputation& slow, std::int64_t more_kernels) {
   if (slow.own_count <= slow.others_count + slow.others_count / 10) return false;
   // One that nobody else runs may stand in place of another, chosen for another GPU or tuned otherwise.
-  if (slow.others_count == 0) return 2 * more_kernels >= slow.own_count;
+  // And a small one may be the last part of one that was tuned otherwise: the excess has to lie in it.
+  if (slow.others_count == 0) return 2 * more_kernels >= slow.own_count && slow.share >= 0.5;
   const double of_one = static_cast<double>(slow.others_ns) / static_cast<double>(slow.others_count);
   return static_cast<double>(slow.own_count - slow.others_count) * of_one * 2 >=
          static_cast<double>(slow.own_ns - slow.others_ns);
@@ -172,10 +175,9 @@ std::optional<SlowComputation> slowest_computation(const Diagnosis& diagnosis,
     worst.other_layers_pass_ns = beside->others_ns;
   }
   if (worst.own_ns <= worst.others_ns) return std::nullopt;
-  std::int64_t excess = 0;
-  for (const Delay* delay : delays) excess += delay->excess_ns;
-  if (excess > 0)
-    worst.share = static_cast<double>(worst.own_ns - worst.others_ns) / static_cast<double>(excess);
+  if (beside_others.excess_ns > 0)
+    worst.share =
+        static_cast<double>(worst.own_ns - worst.others_ns) / static_cast<double>(beside_others.excess_ns);
   worst.is_more_work = is_more_work(worst, beside_others.more_kernels);
   if (worst.own_pass_ns)
     worst.is_more_work = *worst.own_pass_ns <= *worst.other_layers_pass_ns + *worst.other_layers_pass_ns / 10;

@@ -27,8 +27,8 @@ struct SlowComputation {
 };
 
 // The name with the greatest excess over the median of the other ranks, between leaving together and
-// arriving, summed over the given delays; absent where no name alone makes up a fifth of their excess. All
-// delays are of one late rank.
+// arriving, summed over those of the delays that compared_ranks takes; absent where no name alone makes up a
+// fifth of their excess. All delays are of one late rank.
 std::optional<SlowComputation> slowest_computation(const Diagnosis& diagnosis,
                                                    std::span<const Delay* const> delays);
 

@@ -105,12 +105,12 @@ std::optional<SlowHostRange> slowest_host_range(const Diagnosis& diagnosis,
                                                 std::span<const Delay* const> delays) {
   std::map<std::uint32_t, Beside> by_name;
   std::size_t compared_delays = 0;
+  std::int64_t excess = 0;
   for (const ComparedRanks& compared : compared_ranks(diagnosis, delays)) {
     add_times_beside(diagnosis, compared, by_name);
     compared_delays += compared.delays();
+    excess += compared.excess_ns;
   }
-  std::int64_t excess = 0;
-  for (const Delay* delay : delays) excess += delay->excess_ns;
   if (by_name.empty() || excess <= 0) return std::nullopt;
   SlowHostRange worst;
   for (const auto& [name, beside] : by_name)

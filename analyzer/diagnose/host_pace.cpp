@@ -20,6 +20,9 @@ constexpr std::int64_t kOrdinary = 3;
 constexpr std::int64_t kBusy = 10;
 // Over the run, or over so many steps: one step alone tells little, and a host may get slow in mid-run.
 constexpr std::size_t kStepsOfPace = 10;
+// One step alone tells where its host takes twice as long as the others', and a fifth of the step longer: it
+// logs, collects garbage or loads.
+constexpr std::int64_t kInOneStep = 2, kPartOfStep = 5;
 
 // A function of CUDA's runtime or driver.
 bool is_cuda_call(std::string_view name) {
@@ -105,6 +108,10 @@ struct HostTimes {
   bool is_slow(std::size_t rank) const {
     return known() && own[rank] * kOrdinary >= others[rank] * (kOrdinary + 1);
   }
+  bool stands_out(std::size_t rank, std::int64_t window_ns) const {
+    return known() && own[rank] >= kInOneStep * others[rank] &&
+           (own[rank] - others[rank]) * kPartOfStep >= window_ns;
+  }
 };
 
 HostTimes times_of(std::vector<std::int64_t> own) {
@@ -135,6 +142,13 @@ HostTimes median_of_steps(const std::vector<HostTimes>& steps, std::size_t first
     medians.push_back(lower_median(of_rank));
   }
   return times_of(std::move(medians));
+}
+
+std::int64_t longest_window(const StepTable& table, std::size_t step) {
+  std::int64_t longest = 0;
+  for (std::size_t rank = 0; rank < table.rank_count(); ++rank)
+    longest = std::max(longest, table.cell(step, rank).measures.window_ns);
+  return longest;
 }
 
 // How late the rank can be in the step at most, and why no more.
@@ -197,13 +211,19 @@ void limit_to_hosts(const HostPace& pace, const SharedGpuTimes& shared, StepTabl
     const std::size_t last = std::min(first + kStepsOfPace, steps.size());
     const HostTimes together = median_of_steps(steps, first, last, count);
     for (std::size_t rank = 0; rank < count; ++rank) {
-      const bool slow_host = throughout.is_slow(rank) || together.is_slow(rank);
+      const bool is_slow = throughout.is_slow(rank) || together.is_slow(rank);
       const bool shares_gpu = pace.shares_gpu(table.ranks[rank]);
       for (std::size_t step = first; step < last; ++step) {
         const std::int64_t late = by_waits[step * count + rank];
         if (late <= 0) continue;
+        std::int64_t window_ns = table.cell(step, rank).measures.window_ns;
+        const bool stands_out = steps[step].stands_out(rank, window_ns);
+        // What its host does before it launches lies in its window of the step before, the others' wait in
+        // theirs of this one.
+        if (stands_out) window_ns = std::max(window_ns, longest_window(table, step));
+        const bool slow_host = is_slow || stands_out;
         const std::optional<Limit> limit =
-            limit_of(table.cell(step, rank).measures.window_ns, steps[step], rank, shares_gpu, slow_host,
+            limit_of(window_ns, steps[step], rank, shares_gpu, slow_host,
                      shares_gpu ? shared.computes_beyond[step * count + rank] : 0);
         if (!limit || limit->ns >= late) continue;
         table.late_ns[step * count + rank] = limit->ns;

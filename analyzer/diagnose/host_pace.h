@@ -43,7 +43,8 @@ class HostPace {
 };
 
 // Ranks of `table` are late by no more than what the lower median of the others' hosts, or their own where it
-// is hardly slower (by less than a third, in the run and in ten steps), have left of the late rank's step.
+// is hardly slower (by less than a third, in the run and in ten steps; in the step by less than twice or a
+// fifth of it), have left of the late rank's step.
 // One that shares its GPU is late by no more than what its host works longer than the others', where that is
 // a third or more, or what it computes beyond the others of its GPU (SharedGpuTimes), whichever is more, and
 // else not at all. Nothing changes where the hosts' times are not known.

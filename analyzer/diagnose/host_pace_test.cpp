@@ -177,6 +177,35 @@ TEST(HostPace, IsKnownOfStreamsByAnyName) {
   EXPECT_EQ(HostPace(job).own_ns(0, 5), 700 * us);
 }
 
+// Once in ten steps rank 0's host does something else for 3 ms; the others' hosts wait for their GPUs then.
+TEST(HostPace, AHostThatStandsOutInOneStepIsLateInIt) {
+  JobBuilder job;
+  Nanoseconds begin = 0;
+  for (int step = 0; step < 40; ++step) {
+    const Nanoseconds logs = step % 10 == 4 ? 3000 * us : 0, all = begin + logs + 900 * us;
+    for (std::int32_t rank = 0; rank < 4; ++rank) {
+      RankBuilder& builder = job.rank(rank);
+      const Nanoseconds launches = begin + 200 * us + (rank == 0 ? logs : 0);
+      builder.step(step, begin, all + 100 * us).sync(launches + 20 * us, all + 90 * us);
+      builder.compute(launches + 10 * us, launches + 600 * us).launched(launches, launches + 5 * us);
+      builder.all_reduce(launches + 600 * us, all).launched(launches + 6 * us, launches + 12 * us);
+      if (rank == 0 && logs > 0) builder.host_range(begin, launches, "log_metrics");
+    }
+    begin = all + 100 * us;
+  }
+  Job built = job.build();
+  for (RankTrace& rank : built.ranks) rank.device = "cuda:0";
+  const Report report = report_of(built);
+  const Finding periodic = finding(report, "straggler_periodic");
+  EXPECT_THAT(periodic.title, HasSubstr("every 10 steps rank 0"));
+  EXPECT_THAT(periodic.title, HasSubstr("`log_metrics`"));
+  // Three others for four times 3 ms, and its own time.
+  EXPECT_NEAR(static_cast<double>(periodic.lost_ns), 4.0 * 4 * 3000 * us, 0.05 * 4 * 4 * 3000 * us);
+  for (const Finding& one : report.findings)
+    for (const std::string& line : one.evidence)
+      EXPECT_THAT(line, Not(HasSubstr("hosts need that time as well")));
+}
+
 TEST(HostPace, OfRanksThatShareAGpuOnlyTheHostTells) {
   Job job = two_ranks(1000 * us, 300 * us, {200 * us, 0}, {200 * us, 0});
   for (RankTrace& rank : job.ranks) rank.device_uuid = "GPU-0011";

@@ -79,9 +79,11 @@ void KernelWork::fill_cells() {
   std::vector<double> all_ns(table_->cells.size()), known_ns(table_->cells.size());
   amount_.assign(table_->cells.size(), 0);
   kernels_.assign(table_->cells.size(), 0);
+  all_kernels_.assign(table_->cells.size(), 0);
   for_each_kernel([&](const Activity& activity, std::size_t, std::size_t cell) {
     const double amount = amount_of(activity);
     all_ns[cell] += nanoseconds_of(activity);
+    all_kernels_[cell] += mixed(std::uint64_t{activity.name} << 32U | activity.warps);
     if (amount <= 0) return;
     known_ns[cell] += nanoseconds_of(activity);
     amount_[cell] += amount;
@@ -127,8 +129,9 @@ std::size_t KernelWork::steps_alike(std::size_t rank) const {
   std::size_t alike = 0;
   for (std::size_t first = 0; first < amount_.size(); first += ranks) {
     if (std::isnan(amount_[first + rank])) continue;
-    const auto step = kernels_.begin() + static_cast<std::ptrdiff_t>(first);
-    const auto same = std::count(step, step + static_cast<std::ptrdiff_t>(ranks), kernels_[first + rank]) - 1;
+    const auto step = all_kernels_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto same =
+        std::count(step, step + static_cast<std::ptrdiff_t>(ranks), all_kernels_[first + rank]) - 1;
     if (2 * static_cast<std::size_t>(same) > ranks - 1) ++alike;
   }
   return alike;

@@ -31,8 +31,8 @@ class KernelWork {
   const std::vector<double>& amount() const { return amount_; }
   // In half of the steps or more, ranks launch other kernels or sizes than each other.
   bool differs() const;
-  // In how many steps the rank (index) launched the same of these kernels, in the same sizes, as more than
-  // half of the others.
+  // In how many steps the rank (index) launched the same kernels, those that do not count among them, in the
+  // same sizes, as more than half of the others.
   std::size_t steps_alike(std::size_t rank) const;
 
   // Of all that the others do, the part in kernels of which this rank (index) does `times` as much or more.
@@ -62,7 +62,8 @@ class KernelWork {
   std::vector<const RankTrace*> traces_;  // of the table's ranks
   std::vector<double> weights_;           // by name; 0: it doesn't count
   std::vector<double> amount_;
-  std::vector<std::uint64_t> kernels_;  // of each cell: equal where the same were launched, in any order
+  // Of each cell, the kernels that count, and all: equal where the same were launched, in any order.
+  std::vector<std::uint64_t> kernels_, all_kernels_;
 };
 
 }  // namespace lockstep::analyzer

@@ -153,7 +153,7 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
   if (alike)
     reason.evidence.push_back(
         fmt::format("in {} of {} it launches the same kernels in the same sizes as most others: if its work "
-                    "is larger, then in kernels that fill the GPU at any size",
+                    "is larger, then in kernels that are launched alike whatever they have to do",
                     *alike, format_plural(static_cast<std::int64_t>(steps.steps.size()), "step")));
   const bool has_place = say_where_it_computes(context, steps, late, reason);
   ClockComparison clocks;
@@ -166,7 +166,9 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
     reason.remedy = clocks.remedy;
     return reason;
   }
-  const std::optional<SlowComputation> slow = slowest_computation(context.diagnosis, delays);
+  std::optional<SlowComputation> slow = slowest_computation(context.diagnosis, delays);
+  // Before a message the other rank is another stage, which has other kernels to run, or none then.
+  if (!context.report.pipeline.empty() && !context.on_cpu) slow.reset();
   const bool is_telling = slow && slow->share >= kTellingShare;
   const std::optional<std::uint32_t> name =
       name_of_longest(context, steps, late, is_telling ? std::optional(slow->name) : std::nullopt);
@@ -183,12 +185,18 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
   if (is_telling && slow->is_more_work && !context.on_cpu) {
     const std::string kernel = short_name(context.diagnosis.job.strings.view(slow->name));
     reason.code = "more_work";
+    if (slow->others_count == 0) {
+      reason.doing = fmt::format("also runs `{}`, which the others do not, and {}", kernel, computes);
+      reason.remedy = fmt::format(
+          "see why rank {} runs that: work that it alone is given, or another algorithm that its library chose "
+          "(versions, shapes, free memory)",
+          late.rank);
+      return reason;
+    }
     reason.doing.replace(0, computes.size(), has_more);
     reason.evidence.push_back(
-        slow->others_count == 0
-            ? fmt::format("it runs `{}` in addition to what the others run", kernel)
-            : fmt::format("it runs `{}` {:.2f} times as often as the others", kernel,
-                          static_cast<double>(slow->own_count) / static_cast<double>(slow->others_count)));
+        fmt::format("it runs `{}` {:.2f} times as often as the others", kernel,
+                    static_cast<double>(slow->own_count) / static_cast<double>(slow->others_count)));
     reason.remedy = kBalance;
     return reason;
   }

@@ -112,13 +112,19 @@ std::string describe_slowest(const Diagnosis& diagnosis, const SlowComputation& 
 // `all`: operations with this cause, of which `delays` are the costliest.
 std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<const Delay* const> delays,
                             std::size_t all) {
-  std::optional<SlowComputation> slow;
-  if (cause == Cause::compute) slow = slowest_computation(diagnosis, delays);
   std::int64_t own = 0, others = 0;
+  bool are_messages = true;
   for (const Delay* delay : delays) {
     own += delay->own_ns;
     others += delay->others_ns;
+    are_messages = are_messages && diagnosis.matching.matches[delay->match].point_to_point;
   }
+  std::optional<SlowComputation> slow;
+  if (cause == Cause::compute) slow = slowest_computation(diagnosis, delays);
+  // Before a message the other rank is another stage of a pipeline, whose passes come at other times: only
+  // its layers are to be compared with this one's.
+  if (are_messages && slow && !slow->own_pass_ns) slow.reset();
+  if (are_messages && cause == Cause::compute && others == 0 && !slow) return {};
   const auto count = static_cast<std::int64_t>(delays.size());
   if (delays.front()->entered_late) {
     return fmt::format(
@@ -196,6 +202,8 @@ std::string describe_root_cause(const Diagnosis& diagnosis, const LateCause& cau
   const Delay* const end[] = {&root};
   const std::string there =
       root.excess_ns > 0 ? describe_excess(diagnosis, root.cause, end, 1) : std::string();
+  // A stage waits for another one's pass by the schedule: that one is no culprit for having computed it.
+  if (there.empty() && diagnosis.matching.matches[root.match].point_to_point) return {};
   return fmt::format("it waited itself, in {}, for rank {}: there, {}",
                      operation_name(diagnosis, *first.waited_in), late_trace(diagnosis, root).rank,
                      there.empty() ? "nothing explains the delay" : there);

@@ -11,6 +11,10 @@ std::string describe_shared_time(const Report& report, const Finding& finding) {
   for (std::size_t i = 0; i < report.findings.size() && &report.findings[i] != &finding; ++i) {
     const Finding& before = report.findings[i];
     if (before.lost_ns <= 0) continue;
+    // What is waited in an operation is waited for its last rank, and for no other.
+    if (finding.accuses == Accused::rank && before.accuses == Accused::rank && finding.rank != before.rank &&
+        finding.cause == Cause::barrier_wait)
+      continue;
     if (finding.cause && before.cause == finding.cause)
       return fmt::format("of the same time as finding {}", i + 1);
     if (finding.has_core_waits && before.has_core_waits)

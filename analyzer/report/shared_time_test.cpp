@@ -33,6 +33,20 @@ TEST(SharedTime, IsPartlyThatOfShortCores) {
   EXPECT_EQ(describe_shared_time(report, report.findings[3]), "");
 }
 
+// Each wait is for one rank. Of what nobody is accused of, no such thing is known.
+TEST(SharedTime, IsNoneOfTwoLateRanks) {
+  Report report;
+  for (const std::int32_t rank : {3, 7, 7}) {
+    report.findings.push_back(loss(Cause::barrier_wait, false));
+    report.findings.back().accuses = Accused::rank;
+    report.findings.back().rank = rank;
+  }
+  report.findings.push_back(loss(Cause::barrier_wait, false));
+  EXPECT_EQ(describe_shared_time(report, report.findings[1]), "");
+  EXPECT_EQ(describe_shared_time(report, report.findings[2]), "of the same time as finding 2");
+  EXPECT_EQ(describe_shared_time(report, report.findings[3]), "of the same time as finding 1");
+}
+
 TEST(SharedTime, IsNoneWhereNothingIsLost) {
   Report report;
   report.findings = {loss(Cause::transfer, false, 0), loss(Cause::transfer, false),

@@ -54,6 +54,26 @@ TEST(Jitter, NamesNobodyAndSaysWhereItComesFrom) {
   }
 }
 
+// Rank 2 has less to do in every step, and the others differ by a little in turn.
+TEST(Jitter, OfARankThatIsAlwaysEarlyIsNoTakingTurns) {
+  std::mt19937 random(3);
+  JobBuilder job;
+  for (int step = 0; step < 30; ++step) {
+    const Nanoseconds begin = step * 1000 * us;
+    for (std::int32_t rank = 0; rank < 6; ++rank) {
+      const Nanoseconds end = begin + (rank == 2 ? 400 : 500 + static_cast<int>(random() % 20)) * us;
+      job.rank(rank).step(step, begin, begin + 900 * us);
+      job.rank(rank).compute(begin, end).launched(begin, begin + 1);
+      job.rank(rank).all_reduce(end, begin + 600 * us).launched(begin + 2, begin + 3);
+    }
+  }
+  const Finding found = finding(report_of(job), "jitter");
+  EXPECT_EQ(found.accuses, Accused::nobody);
+  EXPECT_THAT(found.title,
+              HasSubstr("rank 2 is done earlier than the others in nearly every step and waits for them"));
+  EXPECT_THAT(found.evidence, Contains(HasSubstr("it computes for 400 µs, the others for 5")));
+}
+
 // Rank 1 is late in every step by 50 µs, of clocks of which nobody knows to 60 µs how far they are apart.
 TEST(Jitter, SaysThatTheClocksLeaveOpenWhetherARankIsLate) {
   for (const std::int64_t uncertainty : {20 * us, 30 * us}) {

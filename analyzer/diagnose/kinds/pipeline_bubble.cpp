@@ -174,7 +174,7 @@ std::string remedy_of(const PipelineReport& p, Imbalance imbalance, bool has_lat
 
 // Of all pipelines whose ratio is known.
 struct Bubbles {
-  std::int64_t all_ns = 0;
+  std::int64_t pipelines = 0, all_ns = 0, regions_ns = 0;
   std::int64_t scheduled_ns = 0;   // what their schedules cost at their ideal; of an unknown one nothing
   bool at_their_schedules = true;  // each at its schedule's ideal, or near it
   std::int64_t avoidable_ns() const { return all_ns - scheduled_ns; }
@@ -184,7 +184,9 @@ Bubbles bubbles_of(const Report& report) {
   Bubbles sums;
   for (const PipelineReport& pipeline : report.pipeline) {
     if (!pipeline.bubble_ratio) continue;
+    ++sums.pipelines;
     sums.all_ns = saturating_add(sums.all_ns, pipeline.bubble_ns);
+    sums.regions_ns = saturating_add(sums.regions_ns, pipeline.region_ns * pipeline.stages);
     const double ideal = pipeline.bubble_ratio_ideal.value_or(0);
     const double all = static_cast<double>(pipeline.region_ns) * static_cast<double>(pipeline.stages);
     sums.scheduled_ns =
@@ -288,6 +290,11 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
                                     : std::min(bubbles.avoidable_ns(), waited);
   finding.title =
       fmt::format("the stages of {} idle for {} of its region", of, format_share(p->bubble_ratio));
+  if (bubbles.pipelines > 1)
+    finding.title =
+        fmt::format("the stages of {} pipelines idle for {} of their regions, most those of {}: for {}",
+                    bubbles.pipelines, format_share(bubbles.all_ns, bubbles.regions_ns), of,
+                    format_share(p->bubble_ratio));
   if (finding.is_note) {
     finding.title = fmt::format("the schedule of {} lets its stages idle for {} of its region", of,
                                 format_share(p->bubble_ratio));

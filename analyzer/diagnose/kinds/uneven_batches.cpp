@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -69,6 +70,7 @@ constexpr std::size_t kLeastSteps = 4;
 constexpr std::int64_t kLeastSpreadPermille = 100;  // of the shortest compute of a step's ranks
 constexpr double kFollows = 0.7, kFollowsByRank = 0.4;
 constexpr std::size_t kKernelsNamed = 3;
+constexpr double kPartNamed = 0.05;
 constexpr double kSlowerTimes = 1.1;
 // Of the steps in which one rank may compute longest: beyond, they do not take turns. Where it is not late
 // (of ranks that share a GPU, turns may explain what one computes longer) nobody knows why.
@@ -93,11 +95,25 @@ void say_which_kernels(const FindingContext& context, const KernelWork& work, Fi
   const Job& job = context.diagnosis.job;
   finding.title =
       "work is uneven, so that another rank computes longest in each step and the others wait for it";
-  const std::vector<KernelWork::Difference> differences = work.differences();
+  // Kernels that differ in the arguments of their template alone have one name.
+  std::vector<std::pair<std::string, double>> by_name;
+  for (const KernelWork::Difference& difference : work.differences()) {
+    std::string name = short_name(job.strings.view(difference.name));
+    const auto known =
+        std::find_if(by_name.begin(), by_name.end(), [&](const auto& one) { return one.first == name; });
+    if (known == by_name.end())
+      by_name.emplace_back(std::move(name), difference.part);
+    else
+      known->second += difference.part;
+  }
+  std::stable_sort(by_name.begin(), by_name.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string kernels;
-  for (std::size_t i = 0; i < std::min(kKernelsNamed, differences.size()); ++i)
-    kernels += fmt::format("{}`{}` ({:.0f} %)", i == 0 ? "" : ", ",
-                           short_name(job.strings.view(differences[i].name)), 100 * differences[i].part);
+  for (std::size_t i = 0; i < std::min(kKernelsNamed, by_name.size()); ++i) {
+    const auto& [name, part] = by_name[i];
+    if (i > 0 && part < kPartNamed) break;
+    kernels += fmt::format("{}`{}` ({:.0f} %)", i == 0 ? "" : ", ", name, 100 * part);
+  }
   if (!kernels.empty())
     finding.evidence.push_back(
         fmt::format("of what ranks have more or less to do, most lies in {}", kernels));
