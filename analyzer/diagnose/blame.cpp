@@ -91,8 +91,11 @@ std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& 
     const std::vector<LateCause> causes = causes_of_lateness(
         diagnosis, report, rank,
         [&scheduled](const CollectiveReport& collective) { return !scheduled.contains(collective); });
-    for (auto cause = causes.begin(); cause != causes.end() && blame.root_cause.empty(); ++cause)
-      blame.root_cause = describe_root_cause(diagnosis, *cause);
+    // One that costs much less than the first is not why, where nothing can be said of that.
+    for (const LateCause& cause : causes) {
+      if (!blame.root_cause.empty() || cause.blame_ns < causes.front().blame_ns / 2) break;
+      blame.root_cause = describe_root_cause(diagnosis, cause);
+    }
     result.push_back(std::move(blame));
   }
   std::stable_sort(result.begin(), result.end(),

@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/diagnose/compared_ranks.h"
+#include "analyzer/diagnose/delay_groups.h"
 #include "analyzer/intervals/median.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -39,37 +40,35 @@ std::int64_t count_of(const SumByName& sums) {
 struct Beside {
   struct Sums {
     Sum own, others;
+    bool others_run_it = false;  // any of them, however few
   };
   std::unordered_map<std::uint32_t, Sums> by_name;  // that the late rank ran
   std::int64_t more_kernels = 0;  // that the late rank ran, whatever their names, more than the others
   std::uint32_t late = 0;
   std::size_t delays = 0;
-  std::int64_t excess_ns = 0;  // Σ of these delays'
+  bool are_messages = false;
 };
 
 // Medians among ranks that are compared over the same delays.
 Beside computations_beside_others(const Diagnosis& diagnosis, std::span<const Delay* const> delays) {
   Beside beside;
-  for (const ComparedRanks& compared : compared_ranks(diagnosis, delays)) {
-    const std::size_t ranks = compared.ranks.size();
-    beside.late = compared.ranks[compared.late];
-    beside.delays += compared.delays();
-    beside.excess_ns += compared.excess_ns;
-    std::vector<SumByName> others(ranks);
-    for (std::size_t i = 0; i < compared.spans.size(); ++i)
-      add_computations(diagnosis.job.ranks[compared.ranks[i % ranks]], compared.spans[i].begin,
-                       compared.spans[i].end, others[i % ranks]);
-    std::swap(others[compared.late], others.back());
-    const SumByName late = std::move(others.back());
-    others.pop_back();
+  for (const DelayGroup& group : delay_groups(diagnosis, delays)) {
+    beside.late = group.ranks[group.late];
+    beside.delays += group.delays();
+    beside.are_messages = group.are_messages;
+    const auto [late, others] =
+        group.late_and_others<SumByName>([&](std::uint32_t rank, const TimeSpan& span, SumByName& sums) {
+          add_computations(diagnosis.job.ranks[rank], span.begin, span.end, sums);
+        });
     std::vector<std::int64_t> times(others.size()), counts(others.size());
     for (const auto& [name, own] : late) {
+      Beside::Sums& sums = beside.by_name[name];
       for (std::size_t i = 0; i < others.size(); ++i) {
         const auto found = others[i].find(name);
         times[i] = found == others[i].end() ? 0 : found->second.ns;
         counts[i] = found == others[i].end() ? 0 : found->second.count;
+        sums.others_run_it = sums.others_run_it || counts[i] > 0;
       }
-      Beside::Sums& sums = beside.by_name[name];
       sums.own.ns += own.ns;
       sums.own.count += own.count;
       sums.others.ns += lower_median(times);
@@ -81,13 +80,18 @@ Beside computations_beside_others(const Diagnosis& diagnosis, std::span<const De
   return beside;
 }
 
+// Of the excess, what a computation has to take that is said to be all of it.
+constexpr double kInAddition = 0.7;
+
 // Times are sums over the delays.
 // `more_kernels`: how many the late rank ran, whatever their names, more than the others.
 bool is_more_work(const SlowComputation& slow, std::int64_t more_kernels) {
   if (slow.own_count <= slow.others_count + slow.others_count / 10) return false;
-  // One that nobody else runs may stand in place of another, chosen for another GPU or tuned otherwise.
-  // And a small one may be the last part of one that was tuned otherwise: the excess has to lie in it.
-  if (slow.others_count == 0) return 2 * more_kernels >= slow.own_count && slow.share >= 0.5;
+  // One that nobody else runs may stand in place of another, chosen for another GPU or tuned otherwise: it
+  // then takes longer than the excess. A small one may be the last part of such a one: the excess has to lie
+  // in it.
+  if (slow.others_count == 0)
+    return 2 * more_kernels >= slow.own_count && slow.share >= kInAddition && slow.share <= 1 / kInAddition;
   const double of_one = static_cast<double>(slow.others_ns) / static_cast<double>(slow.others_count);
   return static_cast<double>(slow.own_count - slow.others_count) * of_one * 2 >=
          static_cast<double>(slow.own_ns - slow.others_ns);
@@ -169,15 +173,18 @@ std::optional<SlowComputation> slowest_computation(const Diagnosis& diagnosis,
     // Equal excesses: the smaller id, so that the answer does not hang on the order of a hash table.
     if (sums.own.ns - typical < greatest || (sums.own.ns - typical == greatest && name > worst.name))
       continue;
-    worst = {name, sums.own.ns, typical, sums.own.count, sums.others.count};
+    worst = {name, sums.own.ns, typical, sums.own.count, sums.others.count, sums.others_run_it};
     if (!beside) continue;
     worst.own_pass_ns = beside->own_ns;
     worst.other_layers_pass_ns = beside->others_ns;
   }
   if (worst.own_ns <= worst.others_ns) return std::nullopt;
-  if (beside_others.excess_ns > 0)
-    worst.share =
-        static_cast<double>(worst.own_ns - worst.others_ns) / static_cast<double>(beside_others.excess_ns);
+  // Before a message the other rank runs other computations, or none: only those of like layers compare.
+  if (beside_others.are_messages && !worst.own_pass_ns) return std::nullopt;
+  std::int64_t excess = 0;
+  for (const Delay* delay : delays) excess = saturating_add(excess, delay->excess_ns);
+  if (excess > 0)
+    worst.share = static_cast<double>(worst.own_ns - worst.others_ns) / static_cast<double>(excess);
   worst.is_more_work = is_more_work(worst, beside_others.more_kernels);
   if (worst.own_pass_ns)
     worst.is_more_work = *worst.own_pass_ns <= *worst.other_layers_pass_ns + *worst.other_layers_pass_ns / 10;

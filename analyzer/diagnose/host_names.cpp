@@ -4,9 +4,10 @@
 #include <map>
 #include <utility>
 
-#include "analyzer/diagnose/compared_ranks.h"
+#include "analyzer/diagnose/delay_groups.h"
 #include "analyzer/diagnose/diagnosis.h"
 #include "analyzer/intervals/median.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -63,16 +64,12 @@ struct Beside {
   std::int64_t own_ns = 0, others_ns = 0;  // the late rank's, and the median of the others
 };
 
-void add_times_beside(const Diagnosis& diagnosis, const ComparedRanks& compared,
+void add_times_beside(const Diagnosis& diagnosis, const DelayGroup& group,
                       std::map<std::uint32_t, Beside>& by_name) {
-  const std::size_t ranks = compared.ranks.size();
-  std::vector<TimeByName> others(ranks);
-  for (std::size_t i = 0; i < compared.spans.size(); ++i)
-    add_times(diagnosis.host_spans[compared.ranks[i % ranks]], compared.spans[i].begin, compared.spans[i].end,
-              others[i % ranks]);
-  std::swap(others[compared.late], others.back());
-  const TimeByName late = std::move(others.back());
-  others.pop_back();
+  const auto [late, others] =
+      group.late_and_others<TimeByName>([&](std::uint32_t rank, const TimeSpan& span, TimeByName& times) {
+        add_times(diagnosis.host_spans[rank], span.begin, span.end, times);
+      });
   for (const auto& [name, own_ns] : late) {
     std::vector<std::int64_t> others_ns;
     for (const TimeByName& times : others) {
@@ -104,13 +101,13 @@ HostSpans innermost_host_ranges(const RankTrace& rank) {
 std::optional<SlowHostRange> slowest_host_range(const Diagnosis& diagnosis,
                                                 std::span<const Delay* const> delays) {
   std::map<std::uint32_t, Beside> by_name;
-  std::size_t compared_delays = 0;
-  std::int64_t excess = 0;
-  for (const ComparedRanks& compared : compared_ranks(diagnosis, delays)) {
-    add_times_beside(diagnosis, compared, by_name);
-    compared_delays += compared.delays();
-    excess += compared.excess_ns;
+  std::size_t compared = 0;
+  for (const DelayGroup& group : delay_groups(diagnosis, delays)) {
+    add_times_beside(diagnosis, group, by_name);
+    compared += group.delays();
   }
+  std::int64_t excess = 0;
+  for (const Delay* delay : delays) excess = saturating_add(excess, delay->excess_ns);
   if (by_name.empty() || excess <= 0) return std::nullopt;
   SlowHostRange worst;
   for (const auto& [name, beside] : by_name)
@@ -118,7 +115,7 @@ std::optional<SlowHostRange> slowest_host_range(const Diagnosis& diagnosis,
       worst = {name, beside.own_ns, beside.others_ns};
   if (worst.own_ns <= worst.others_ns) return std::nullopt;
   worst.share = static_cast<double>(worst.own_ns - worst.others_ns) / static_cast<double>(excess);
-  const auto count = static_cast<std::int64_t>(compared_delays);
+  const auto count = static_cast<std::int64_t>(compared);
   worst.own_ns /= count;
   worst.others_ns /= count;
   return worst;

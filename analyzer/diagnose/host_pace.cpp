@@ -203,7 +203,11 @@ std::int64_t of_hosts(const HostPace& pace, const StepTable& table,
 void limit_to_hosts(const HostPace& pace, const SharedGpuTimes& shared, StepTable& table) {
   const std::size_t count = table.rank_count();
   std::vector<HostTimes> steps;
-  for (std::size_t step = 0; step < table.steps.size(); ++step) steps.push_back(times_in(pace, table, step));
+  std::vector<std::int64_t> windows;
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    steps.push_back(times_in(pace, table, step));
+    windows.push_back(longest_window(table, step));
+  }
   const HostTimes throughout = median_of_steps(steps, 0, steps.size(), count);
   const std::vector<std::int64_t> by_waits = table.late_ns;
   std::vector<bool> by_gpu(steps.size(), false);
@@ -216,11 +220,10 @@ void limit_to_hosts(const HostPace& pace, const SharedGpuTimes& shared, StepTabl
       for (std::size_t step = first; step < last; ++step) {
         const std::int64_t late = by_waits[step * count + rank];
         if (late <= 0) continue;
-        std::int64_t window_ns = table.cell(step, rank).measures.window_ns;
-        const bool stands_out = steps[step].stands_out(rank, window_ns);
         // What its host does before it launches lies in its window of the step before, the others' wait in
         // theirs of this one.
-        if (stands_out) window_ns = std::max(window_ns, longest_window(table, step));
+        const bool stands_out = steps[step].stands_out(rank, windows[step]);
+        const std::int64_t window_ns = stands_out ? windows[step] : table.cell(step, rank).measures.window_ns;
         const bool slow_host = is_slow || stands_out;
         const std::optional<Limit> limit =
             limit_of(window_ns, steps[step], rank, shares_gpu, slow_host,

@@ -42,12 +42,12 @@ class HostPace {
   std::map<std::int32_t, Host> hosts_;  // by rank
 };
 
-// Ranks of `table` are late by no more than what the lower median of the others' hosts, or their own where it
-// is hardly slower (by less than a third, in the run and in ten steps; in the step by less than twice or a
-// fifth of it), have left of the late rank's step.
-// One that shares its GPU is late by no more than what its host works longer than the others', where that is
-// a third or more, or what it computes beyond the others of its GPU (SharedGpuTimes), whichever is more, and
-// else not at all. Nothing changes where the hosts' times are not known.
+// Ranks of `table` are late by no more than what the lower median of the others' hosts have left of the late
+// rank's step; or their own, where it is longer and not by much. Much is a third, in the run or in ten steps,
+// or in the step itself twice as long and longer by a fifth of it: then the longest window of the step
+// counts. One that shares its GPU is late by no more than what its host works longer than the others', where
+// that is a third or more, or what it computes beyond the others of its GPU (SharedGpuTimes), whichever is
+// more, and else not at all. Nothing changes where the hosts' times are not known.
 //
 // What ranks wait beyond that, their own hosts need as well (StepTable::behind_hosts_ns). Not so where the
 // latest rank of the step shares its GPU: there only what they waited for launches is the hosts', and the

@@ -76,7 +76,8 @@ void KernelWork::weigh() {
 }
 
 void KernelWork::fill_cells() {
-  std::vector<double> all_ns(table_->cells.size()), known_ns(table_->cells.size());
+  std::vector<double> all_ns(table_->cells.size());
+  counted_ns_.assign(table_->cells.size(), 0);
   amount_.assign(table_->cells.size(), 0);
   kernels_.assign(table_->cells.size(), 0);
   all_kernels_.assign(table_->cells.size(), 0);
@@ -85,14 +86,14 @@ void KernelWork::fill_cells() {
     all_ns[cell] += nanoseconds_of(activity);
     all_kernels_[cell] += mixed(std::uint64_t{activity.name} << 32U | activity.warps);
     if (amount <= 0) return;
-    known_ns[cell] += nanoseconds_of(activity);
+    counted_ns_[cell] += nanoseconds_of(activity);
     amount_[cell] += amount;
     // Where numbers are counted, some ranks' sizes may be known and others' not.
     const std::uint32_t warps = measure_ == KernelMeasure::number ? 0 : activity.warps;
     kernels_[cell] += mixed(std::uint64_t{activity.name} << 32U | warps);
   });
   for (std::size_t cell = 0; cell < amount_.size(); ++cell)
-    if (all_ns[cell] <= 0 || 10 * known_ns[cell] < 9 * all_ns[cell]) amount_[cell] = kUnknownAmount;
+    if (all_ns[cell] <= 0 || 10 * counted_ns_[cell] < 9 * all_ns[cell]) amount_[cell] = kUnknownAmount;
 }
 
 std::optional<KernelWork> KernelWork::read(const Job& job, const StepTable& table, KernelMeasure measure) {

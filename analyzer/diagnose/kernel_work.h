@@ -29,6 +29,10 @@ class KernelWork {
   // [step · ranks + rank], in units that only compare; NaN where kernels that don't count, or whose size is
   // not known, make up more than a tenth of a cell's compute.
   const std::vector<double>& amount() const { return amount_; }
+  // The same cells: how long the kernels took that count, in ns.
+  const std::vector<double>& counted_ns() const { return counted_ns_; }
+  // Whether amounts are of launch sizes, and not of numbers of kernels.
+  bool has_sizes() const { return measure_ == KernelMeasure::launch_size; }
   // In half of the steps or more, ranks launch other kernels or sizes than each other.
   bool differs() const;
   // In how many steps the rank (index) launched the same kernels, those that do not count among them, in the
@@ -61,7 +65,7 @@ class KernelWork {
   KernelMeasure measure_;
   std::vector<const RankTrace*> traces_;  // of the table's ranks
   std::vector<double> weights_;           // by name; 0: it doesn't count
-  std::vector<double> amount_;
+  std::vector<double> amount_, counted_ns_;
   // Of each cell, the kernels that count, and all: equal where the same were launched, in any order.
   std::vector<std::uint64_t> kernels_, all_kernels_;
 };

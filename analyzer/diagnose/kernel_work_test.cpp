@@ -255,13 +255,36 @@ TEST(KernelWork, UnevenWorkDoesNotHideASlowRankFromItsEvidence) {
       return Kernels{{length, length * noise(rank, step, 0.02, 1) * (is_slow && rank == 2 ? 1.2 : 1)}};
     }));
     const Finding uneven = finding(report, "uneven_batches");
-    const auto line = HasSubstr("rank 2 takes 1.2");
+    const auto line = HasSubstr("rank 2 also takes 1.2");
     EXPECT_THAT(uneven.evidence, is_slow ? testing::Matcher<std::vector<std::string>>(Contains(line))
                                          : Not(Contains(HasSubstr("for as much work"))));
   }
 }
 
 // A matrix product in two parts: its own kernel takes longer, and a small one adds up.
+// Kernels that take a fixed time besides: a rank with half as much to do takes longer for each warp.
+TEST(KernelWork, ARankWithLessToDoIsNotSlow) {
+  const Report report = report_of(job_of(4, 60, [](int rank, int step) {
+    const double usual = rank == 3 ? 500 : 1000;
+    const auto length = static_cast<std::uint32_t>(usual * noise(rank, step, 0.3));
+    return Kernels{{length, 400 + 0.6 * length}};
+  }));
+  for (const Finding& one : report.findings)
+    for (const std::string& line : one.evidence)
+      EXPECT_THAT(line, Not(HasSubstr("for as much work"))) << one.code;
+}
+
+// Two kernels in place of one, of which the first is slower than that: nothing is added to what others run.
+TEST(KernelWork, OfTwoKernelsInPlaceOfOneIsNotMore) {
+  const Report report = report_of(job_of(4, 60, [](int rank, int step) {
+    const double pace = noise(rank, step, 0.01);
+    if (rank == 2) return Kernels{{1000, 1200 * pace, "gemm_in_parts"}, {100, 100, "sum_of_parts"}};
+    return Kernels{{1000, 1000 * pace}};
+  }));
+  const Finding late = finding(report, "straggler_persistent");
+  EXPECT_EQ(late.reason, "computes_longer") << late.title;
+}
+
 TEST(KernelWork, OfASmallKernelBehindASlowerOneIsNotMore) {
   const Report report = report_of(job_of(4, 60, [](int rank, int step) {
     const double pace = noise(rank, step, 0.01);
@@ -283,7 +306,7 @@ TEST(KernelWork, OfAKernelInPlaceOfAnotherIsNotMore) {
       return kernels;
     }));
     const Finding late = finding(report, "straggler_persistent");
-    EXPECT_EQ(late.reason, in_addition ? "more_work" : "computes_longer");
+    EXPECT_EQ(late.reason, in_addition ? "other_kernels" : "computes_longer");
     if (in_addition) {
       EXPECT_THAT(
           late.title,

@@ -166,9 +166,7 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
     reason.remedy = clocks.remedy;
     return reason;
   }
-  std::optional<SlowComputation> slow = slowest_computation(context.diagnosis, delays);
-  // Before a message the other rank is another stage, which has other kernels to run, or none then.
-  if (!context.report.pipeline.empty() && !context.on_cpu) slow.reset();
+  const std::optional<SlowComputation> slow = slowest_computation(context.diagnosis, delays);
   const bool is_telling = slow && slow->share >= kTellingShare;
   const std::optional<std::uint32_t> name =
       name_of_longest(context, steps, late, is_telling ? std::optional(slow->name) : std::nullopt);
@@ -184,15 +182,17 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
     reason.doing += fmt::format(", above all in `{}`", short_name(context.diagnosis.job.strings.view(*name)));
   if (is_telling && slow->is_more_work && !context.on_cpu) {
     const std::string kernel = short_name(context.diagnosis.job.strings.view(slow->name));
-    reason.code = "more_work";
     if (slow->others_count == 0) {
-      reason.doing = fmt::format("also runs `{}`, which the others do not, and {}", kernel, computes);
+      reason.code = "other_kernels";
+      reason.doing = fmt::format("also runs `{}`, which {} others do not, and {}", kernel,
+                                 slow->others_run_it ? "most" : "the", computes);
       reason.remedy = fmt::format(
           "see why rank {} runs that: work that it alone is given, or another algorithm that its library chose "
           "(versions, shapes, free memory)",
           late.rank);
       return reason;
     }
+    reason.code = "more_work";
     reason.doing.replace(0, computes.size(), has_more);
     reason.evidence.push_back(
         fmt::format("it runs `{}` {:.2f} times as often as the others", kernel,

@@ -11,7 +11,8 @@
 
 namespace lockstep::analyzer {
 
-// Codes computes_longer, more_work and clocks_lower. `delays`: the costliest of those that it made.
+// Codes computes_longer, more_work, other_kernels and clocks_lower. `delays`: the costliest of those that it
+// made.
 LateReason reason_of_compute(const FindingContext& context, const StepTable& steps, const RankLateness& late,
                              std::span<const Delay* const> delays);
 

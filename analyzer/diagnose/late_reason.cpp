@@ -347,11 +347,13 @@ LateReason reason_of(const FindingContext& context, const StepTable& steps, cons
   const bool is_by_scheduling = scheduling.has_value();
   LateReason reason = is_by_scheduling ? *std::move(scheduling) : reason_of_cause(context, steps, by_first);
   if (by_first.cause) reason.part = {*by_first.cause, by_first.cause_ns, by_first.others_ns};
-  // In a pipeline what a stage idles may be called its host's, and what the others idle at the same time
-  // their bubble: that it idles longer is not known.
-  const bool is_staged = !context.report.pipeline.empty();
-  if (!is_by_scheduling && !is_staged && parts.size() > 1 && parts.front().cause == by_first.cause &&
-      is_worth_saying(steps, late, parts[1])) {
+  // In a pipeline what a stage idles may be called its host's or its loading, and what the others idle at the
+  // same time their bubble: that it idles longer is not known.
+  const auto is_bubble_elsewhere = [&context](Cause cause) {
+    return !context.report.pipeline.empty() && (cause == Cause::host_bound || cause == Cause::data_wait);
+  };
+  if (!is_by_scheduling && parts.size() > 1 && parts.front().cause == by_first.cause &&
+      !is_bubble_elsewhere(parts[1].cause) && is_worth_saying(steps, late, parts[1])) {
     reason.doing += ", and " + briefly(context, parts[1]);
     RankLateness by_second = late;
     by_second.cause_ns = parts[1].ns;

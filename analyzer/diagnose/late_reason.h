@@ -32,6 +32,7 @@ struct LateReason {
 // Of a rank that judge_lateness found late. Codes:
 //   computes_longer   the same work, as far as is known, takes it longer
 //   more_work         it is given more to compute: a counter or its kernels' sizes or number say so
+//   other_kernels     it runs kernels that most others do not, which take as long as it is late by
 //   clocks_lower      its GPU's clock is lower while it computes, which explains half of it at least
 //   more_launches     its host has more to launch: kernels, or graphs of them
 //   waits_for_core    its training threads are ready to run and have no core

@@ -121,10 +121,6 @@ std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<c
   }
   std::optional<SlowComputation> slow;
   if (cause == Cause::compute) slow = slowest_computation(diagnosis, delays);
-  // Before a message the other rank is another stage of a pipeline, whose passes come at other times: only
-  // its layers are to be compared with this one's.
-  if (are_messages && slow && !slow->own_pass_ns) slow.reset();
-  if (are_messages && cause == Cause::compute && others == 0 && !slow) return {};
   const auto count = static_cast<std::int64_t>(delays.size());
   if (delays.front()->entered_late) {
     return fmt::format(
@@ -133,6 +129,9 @@ std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<c
         format_duration(own / count), format_duration(others / count));
   }
   if (format_duration(own / count) == format_duration(others / count)) return {};  // that explains nothing
+  // Before a message the other rank is another stage of a pipeline, whose passes come at other times: only
+  // its layers are to be compared with this one's.
+  if (are_messages && cause == Cause::compute && !slow) return {};
   const bool on_cpu = late_trace(diagnosis, *delays.front()).device == "cpu";
   std::optional<SlowHostRange> host;
   if (cause == Cause::host_bound) host = slowest_host_range(diagnosis, delays);

@@ -100,7 +100,7 @@ TEST(SharedGpus, ARankIsLateByWhatItComputesBeyondAllTurns) {
   EXPECT_THAT(of_rank(table_of_steps(job, report).late_ns, 1, 2), Each(250 * us));
   const Finding straggler = finding(report, "straggler_persistent");
   EXPECT_EQ(straggler.rank, 1);
-  EXPECT_EQ(straggler.reason, "more_work");  // no other one runs that kernel
+  EXPECT_EQ(straggler.reason, "other_kernels");
   EXPECT_THAT(straggler.title,
               HasSubstr("rank 1 also runs `gemm`, which the others do not, and computes 600 µs longer"));
 }

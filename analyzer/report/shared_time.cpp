@@ -6,13 +6,22 @@
 
 namespace lockstep::analyzer {
 
+namespace {
+
+// Or its link.
+bool accuses_a_rank(const Finding& finding) {
+  return finding.rank && (finding.accuses == Accused::rank || finding.accuses == Accused::link);
+}
+
+}  // namespace
+
 std::string describe_shared_time(const Report& report, const Finding& finding) {
   if (finding.lost_ns <= 0) return "";
   for (std::size_t i = 0; i < report.findings.size() && &report.findings[i] != &finding; ++i) {
     const Finding& before = report.findings[i];
     if (before.lost_ns <= 0) continue;
     // What is waited in an operation is waited for its last rank, and for no other.
-    if (finding.accuses == Accused::rank && before.accuses == Accused::rank && finding.rank != before.rank &&
+    if (accuses_a_rank(finding) && accuses_a_rank(before) && finding.rank != before.rank &&
         finding.cause == Cause::barrier_wait)
       continue;
     if (finding.cause && before.cause == finding.cause)

@@ -37,7 +37,8 @@ constexpr auto kJitterRemedies = std::to_array<Remedy>(
 constexpr Explanation kJitterExplained{
     .meaning =
         "Each step waits for whoever is last, and that is another rank each time: nobody is slow. What is "
-        "lost is the difference between the slowest rank of each step and the others.",
+        "lost is the difference between the slowest rank of each step and the others. Or a few ranks have less to "
+        "do in every step, and wait for all others.",
     .found =
         "The ranks' time in waiting for collectives, outside of compute, reaches 1.5 % of all; waiting for a "
         "pipeline's first stage, and what `host_bound` and `gpu_shared` account for, is left out. What is "
@@ -45,8 +46,9 @@ constexpr Explanation kJitterExplained{
         "tell, and no rank is late beyond chance. Where it comes from: in each step the cause in which its "
         "latest rank exceeds the median of the others most. Where garbage collections of two ranks at least, "
         "in that step or the one before, make up half of what the steps' latest ranks are late by, that is "
-        "said. Where one step holds half of the waiting, or fewer than half of the ranks do two thirds of it, waiting "
-        "twice as long as the median in nine of ten steps, that is said instead. A rank that is late beyond chance, "
+        "said. Where one step holds half of the waiting, that is said instead; or where fewer than half of the ranks do "
+        "two thirds of it, each in nine of ten steps for twice as long as the median, and compute less by half of that. "
+        "A rank that is late beyond chance, "
         "and not for certain, is said to be: by how its lateness moves, or by no more than the clocks leave "
         "open.",
     .wrong = "A longer recording of the same job names the same rank again and again.",
@@ -209,23 +211,19 @@ void describe_one_step(const FindingContext& context, const OneStep& one, Findin
 }
 
 // Who waits is known then, and nobody whom they wait for is later than the rest.
-void describe_early(const FindingContext& context, const EarlyRanks& early, Finding& finding) {
+void describe_early(const EarlyRanks& early, Finding& finding) {
   const bool is_one = early.ranks.size() == 1;
   finding.title = fmt::format(
-      "{} {} done earlier than the others in nearly every step and {} for them: {} of all that "
-      "ranks wait",
-      name_ranks(early.ranks), is_one ? "is" : "are", is_one ? "waits" : "wait",
+      "{} {} less than the others in nearly every step and {} for them: {} of all that ranks wait",
+      name_ranks(early.ranks), is_one ? "computes" : "compute", is_one ? "waits" : "wait",
       format_share(early.waited_ns, early.all_ns));
-  finding.evidence.push_back(fmt::format(
-      "in a step {} {} for {}, the others for {} (means)", is_one ? "it" : "they",
-      is_one ? "computes" : "compute", format_duration(early.compute_ns), format_duration(early.others_ns)));
+  finding.evidence.push_back(
+      fmt::format("in a step {} for {}, the others for {} (means)", is_one ? "it computes" : "they compute",
+                  format_duration(early.compute_ns), format_duration(early.others_ns)));
   finding.evidence.emplace_back("none of the others is late beyond chance");
   finding.remedy =
-      context.on_cpu || early.compute_ns >= early.others_ns
-          ? std::string("see what the others do in a step that these ranks do not (`lockstep view`)")
-          : std::string(
-                "see whether their work is smaller: batches by tokens, layers and experts by cost; a counter "
-                "`tokens` (docs/instrumentation.md) tells. Else the others' GPUs are slower");
+      "see whether they have less to do: batches by tokens, layers and experts by cost; a counter `tokens` "
+      "(docs/instrumentation.md) tells. Else compare the ranks' devices and what else runs there";
 }
 
 // What the latest rank of a step does longer.
@@ -286,9 +284,10 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
   const auto times = static_cast<std::int64_t>(*most_often);
   const bool in_turn = !open && (context.steps.rank_count() == 2 ? 4 * times <= 3 * lateness.steps
                                                                  : 2 * times <= lateness.steps);
-  const std::optional<EarlyRanks> early = open ? std::nullopt : early_ranks(context.steps);
+  const std::optional<EarlyRanks> early =
+      open || !context.report.pipeline.empty() ? std::nullopt : early_ranks(context.steps);
   if (early) {
-    describe_early(context, *early, finding);
+    describe_early(*early, finding);
     findings.push_back(std::move(finding));
     return;
   }

@@ -323,6 +323,7 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     Finding finding = make_finding(context, steps, late, when, *blame);
     // Not where the stage's work is all that is known.
     const bool is_its_work = finding.reason == "unknown" || finding.reason == "more_work" ||
+                             finding.reason == "other_kernels" ||
                              (finding.reason == "computes_longer" && !has_as_many_layers(context, late.rank));
     if (!is_its_work || !has_heaviest_stage(context, late.rank)) findings.push_back(std::move(finding));
   };

@@ -12,10 +12,12 @@
 #include "analyzer/diagnose/cell_statistics.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/kernel_pace.h"
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/step_work.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/text_sections.h"
 #include "base/time_math.h"
 
 namespace lockstep::analyzer {
@@ -71,7 +73,6 @@ constexpr std::int64_t kLeastSpreadPermille = 100;  // of the shortest compute o
 constexpr double kFollows = 0.7, kFollowsByRank = 0.4;
 constexpr std::size_t kKernelsNamed = 3;
 constexpr double kPartNamed = 0.05;
-constexpr double kSlowerTimes = 1.1;
 // Of the steps in which one rank may compute longest: beyond, they do not take turns. Where it is not late
 // (of ranks that share a GPU, turns may explain what one computes longer) nobody knows why.
 constexpr std::size_t kMostLongest = 4, kOfSteps = 5;
@@ -127,28 +128,22 @@ void say_which_kernels(const FindingContext& context, const KernelWork& work, Fi
         "loss. Else ";
 }
 
-// The ranks that take longer than the others for as much work, step after step: what they have to do varies
-// by more than they are slow.
-void say_who_is_slow(const StepTable& table, const StepWork& work, Finding& finding) {
-  std::vector<double> pace = compute_of_steps(table);  // by cell
-  for (std::size_t cell = 0; cell < pace.size(); ++cell)
-    pace[cell] = work.amount[cell] > 0 ? pace[cell] / work.amount[cell] : kUnknownAmount;
-  for (std::size_t rank = 0; rank < table.rank_count(); ++rank) {
-    const std::optional<double> times = amount_beside_others(table, pace, rank);
-    if (!times || *times < kSlowerTimes) continue;
-    std::size_t slower = 0;
-    for (std::size_t step = 0; step < table.steps.size(); ++step) {
-      const auto first = pace.begin() + static_cast<std::ptrdiff_t>(step * table.rank_count());
-      const std::vector<double> of_step(first, first + static_cast<std::ptrdiff_t>(table.rank_count()));
-      if (of_step[rank] > median_of_others(of_step, rank)) ++slower;  // false where one is not known
-    }
-    if (10 * slower < 9 * table.steps.size()) continue;
-    finding.evidence.push_back(fmt::format(
-        "besides, rank {} takes {:.2f} times as long as the others for as much work, in {} of {}: look at its GPU's "
-        "clocks too (`lockstep record --cpu`)",
-        table.ranks[rank], *times, slower,
-        format_plural(static_cast<std::int64_t>(table.steps.size()), "step")));
-  }
+// What they have to do varies by more than they are slow.
+void say_who_is_slow(const std::vector<SlowerRank>& slower, std::size_t steps, Finding& finding) {
+  if (slower.empty()) return;
+  std::vector<std::int32_t> ranks;
+  for (const SlowerRank& rank : slower) ranks.push_back(rank.rank);
+  const auto by_times = [](const SlowerRank& a, const SlowerRank& b) { return a.times < b.times; };
+  const auto by_steps = [](const SlowerRank& a, const SlowerRank& b) { return a.steps < b.steps; };
+  const auto [least, most] = std::minmax_element(slower.begin(), slower.end(), by_times);
+  const std::size_t in_steps = std::min_element(slower.begin(), slower.end(), by_steps)->steps;
+  finding.evidence.push_back(fmt::format(
+      "{} also {} {} times as long as the others for as much work, in {} of {}: look at the GPU's clocks too "
+      "(`lockstep record --cpu`)",
+      name_ranks(ranks), slower.size() == 1 ? "takes" : "take",
+      slower.size() == 1 ? fmt::format("{:.2f}", least->times)
+                         : fmt::format("{:.2f} to {:.2f}", least->times, most->times),
+      in_steps, format_plural(static_cast<std::int64_t>(steps), "step")));
 }
 
 void find_uneven_batches(const FindingContext& context, std::vector<Finding>& findings) {
@@ -207,7 +202,7 @@ void find_uneven_batches(const FindingContext& context, std::vector<Finding>& fi
           table.ranks[row.shortest], format_duration(table.cell(widest, row.shortest).measures.compute_ns))};
   if (work->kernels) {
     say_which_kernels(context, *work->kernels, finding);
-    say_who_is_slow(table, *work, finding);
+    say_who_is_slow(slower_ranks(job, table, *work->kernels), table.steps.size(), finding);
   }
   finding.remedy +=
       "give every rank the same work: batches by tokens and not by samples, samples of like length together "

@@ -51,24 +51,34 @@ Job all_alike(Random& random, std::int32_t ranks) {
   return simulate_kernels(random, shape_of(random, ranks), [](int, int, int) { return layer(kTokens); });
 }
 
+// How much longer than usual a GPU takes, by rank and step.
+class Paces {
+ public:
+  Paces(Random& random, const JobShape& shape) : ranks_(shape.ranks) {
+    for (int cell = 0; cell < shape.ranks * shape.steps; ++cell) paces_.push_back(random.uniform(1, 1.22));
+  }
+  double operator()(int rank, int step) const {
+    return paces_.at(static_cast<std::size_t>(step * ranks_ + rank));
+  }
+
+ private:
+  int ranks_;
+  std::vector<double> paces_;
+};
+
 Job paces_that_vary(Random& random, std::int32_t ranks) {
-  double pace = 1;
-  return simulate_kernels(random, shape_of(random, ranks), [&](int, int, int index) {
-    if (index == 0) pace = random.uniform(1, 1.22);
-    return layer(kTokens, pace);
-  });
+  const JobShape shape = shape_of(random, ranks);
+  const Paces paces(random, shape);
+  return simulate_kernels(random, shape,
+                          [&](int rank, int step, int) { return layer(kTokens, paces(rank, step)); });
 }
 
 // Beside that, the last rank counts something in two steps.
 Job two_steps_with_more(Random& random, std::int32_t ranks) {
-  std::vector<double> paces;
   const JobShape shape = shape_of(random, ranks);
-  for (int cell = 0; cell < shape.ranks * shape.steps; ++cell) paces.push_back(random.uniform(1, 1.22));
+  const Paces paces(random, shape);
   return simulate_kernels(
-      random, shape,
-      [&](int rank, int step, int) {
-        return layer(kTokens, paces.at(static_cast<std::size_t>(step * ranks + rank)));
-      },
+      random, shape, [&](int rank, int step, int) { return layer(kTokens, paces(rank, step)); },
       [&](int rank, int step) {
         const bool counts = is_last(rank, ranks) && (step == 11 || step == 24);
         return counts ? Kernels(9, {"histogram", 1000, 8192}) : Kernels();
@@ -109,8 +119,8 @@ Job two_tuned_otherwise(Random& random, std::int32_t ranks) {
   });
 }
 
-// Lengths vary between pairs by a little; the last pair's host is slower by 30 %.
-Job slow_host_of_a_pair(Random& random, std::int32_t ranks) {
+// Lengths vary between pairs by a little.
+Job a_pair_of_slow_gpus(Random& random, std::int32_t ranks) {
   const JobShape shape = pairs_of(random, ranks);
   const Batches tokens(random, shape, 0.02, 1);
   return simulate_kernels(random, shape, [&](int rank, int step, int) {
@@ -180,6 +190,18 @@ Job one_twice_as_long_in_some_steps(Random& random, std::int32_t ranks) {
     return layer(longer ? 2 * kTokens : kTokens);
   });
 }
+// Half of a usual kernel's time is the same for any size; the last rank's batches are half as long.
+Job half_as_long_with_fixed_times(Random& random, std::int32_t ranks) {
+  const JobShape shape = shape_of(random, ranks);
+  const Batches tokens(random, shape, 0.3, 256);
+  return simulate_kernels(random, shape, [&](int rank, int step, int) {
+    Kernels kernels = layer(tokens(rank, step) * (is_last(rank, ranks) ? 0.5 : 1));
+    const Kernels usual = layer(kTokens);
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      kernels[i].takes_us = (kernels[i].takes_us + usual[i].takes_us) / 2;
+    return kernels;
+  });
+}
 Job lengths_and_a_slow_gpu(Random& random, std::int32_t ranks) {
   return lengths_that_vary(random, shape_of(random, ranks), 0.15, kLonger);
 }
@@ -189,7 +211,7 @@ Job lengths_and_a_slower_gpu(Random& random, std::int32_t ranks) {
 
 const auto kCases = std::to_array<WorkCase>({
     {"nothing: all alike", Work::even, 8, 0, all_alike},
-    {"the pace of each rank's GPU varies by 22 % from step to step", Work::even, 4, 0, paces_that_vary},
+    {"each GPU is slower by 0 to 22 %, another amount in each step",  Work::even, 4, 0, paces_that_vary},
     {"the same, and one rank counts something in two steps", Work::even, 4, 0, two_steps_with_more},
     {"lengths vary by 30 %, the same for all ranks of a step", Work::even, 4, 0, same_lengths_for_all},
     {"a GPU is slower by 5 to 40 %", Work::even, 2, 1, slow_gpu},
@@ -199,8 +221,8 @@ const auto kCases = std::to_array<WorkCase>({
      two_other_gpus},
     {"two ranks whose launches are twice as large, and slower by 20 %", Work::even, 8, 2,
      two_tuned_otherwise},
-    {"tensor-parallel pairs: the host of one is slower by 30 %, lengths vary by 2 %", Work::even, 4, 2,
-     slow_host_of_a_pair},
+    {"tensor-parallel pairs: the GPUs of one are slower by 30 %, lengths vary by 2 %", Work::even, 4, 2,
+     a_pair_of_slow_gpus},
     {"a batch larger by 5 %", Work::more, 4, 1, twentieth_larger_batch},
     {"a batch larger by 10 %", Work::more, 4, 1, tenth_larger_batch},
     {"a batch larger by 20 %", Work::more, 2, 1, fifth_larger_batch},
@@ -215,6 +237,8 @@ const auto kCases = std::to_array<WorkCase>({
     {"lengths vary by 30 %", Work::uneven, 2, 0, lengths_by_30_percent},
     {"lengths vary by 30 %", Work::uneven, 8, 0, lengths_by_30_percent},
     {"tensor-parallel pairs: lengths vary by 30 %", Work::uneven, 4, 0, lengths_of_pairs},
+    {"lengths vary by 30 %, one rank's are half as long, half of a kernel's time is fixed", Work::uneven, 4,
+     0, half_as_long_with_fixed_times},
     {"in four steps of ten one rank's batch is twice as long, another one's each time", Work::uneven, 4, 0,
      one_twice_as_long_in_some_steps},
     {"lengths vary by 15 %, and a GPU is slower by 20 %", Work::uneven, 4, 1, lengths_and_a_slow_gpu},

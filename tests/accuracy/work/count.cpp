@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+#include <iterator>
+#include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,38 +17,54 @@ namespace lockstep::accuracy {
 
 namespace {
 
-// Ranks that an evidence of uneven work says to take longer for as much of it.
-std::vector<std::int32_t> slower_for_as_much(const analyzer::Finding& finding) {
-  constexpr std::string_view kBegin = "besides, rank ";
+// The ranks that a sentence begins with: "rank 3 …", "ranks 2 and 3 …"; none of another sentence.
+std::vector<std::int32_t> named_first(const std::string& sentence) {
   std::vector<std::int32_t> ranks;
-  for (const std::string& line : finding.evidence)
-    if (line.starts_with(kBegin)) ranks.push_back(std::stoi(line.substr(kBegin.size())));
+  if (!sentence.starts_with("rank")) return ranks;
+  std::istringstream words(sentence);
+  std::string word;
+  for (words >> word; words >> word;) {
+    if (std::isdigit(static_cast<unsigned char>(word.front())) != 0)
+      ranks.push_back(std::stoi(word));
+    else if (word != "and")
+      break;
+  }
   return ranks;
+}
+
+// Those that uneven work's evidence says to take longer for as much of it.
+std::vector<std::int32_t> slower_for_as_much(const analyzer::Finding& finding) {
+  for (const std::string& line : finding.evidence)
+    if (line.find("for as much work") != std::string::npos) return named_first(line);
+  return {};
 }
 
 }  // namespace
 
 WorkVerdict judge_work(const analyzer::Report& report, const WorkCase& planted) {
   const auto is_planted = [&](std::int32_t rank) { return rank >= planted.ranks - planted.late; };
-  bool late_named = false, named_more = false, named_uneven = false;
+  std::set<std::int32_t> named;
+  bool named_more = false, named_uneven = false;
   WorkVerdict verdict;
   for (const analyzer::Finding& finding : report.findings) {
     if (finding.code == "uneven_batches") {
       named_uneven = true;
       for (const std::int32_t rank : slower_for_as_much(finding))
-        (is_planted(rank) ? late_named : verdict.wrongly_accused) = true;
+        is_planted(rank) ? void(named.insert(rank)) : void(verdict.wrongly_accused = true);
     }
+    // That a rank has less to do in every step, no case plants.
+    if (finding.code == "jitter" && !named_first(finding.title).empty()) verdict.false_work = true;
     if (!accuses(finding)) continue;
     const bool is_late = finding.rank && is_planted(*finding.rank);
     const bool is_more_work = finding.reason == "more_work";
-    late_named = late_named || is_late;
+    if (is_late) named.insert(*finding.rank);
     named_more = named_more || (is_late && is_more_work);
     verdict.wrongly_accused = verdict.wrongly_accused || !is_late;
     if (is_more_work && !(is_late && planted.work == Work::more)) verdict.false_work = true;
   }
   if (named_uneven && planted.work != Work::uneven) verdict.false_work = true;
 
-  const bool says_who = planted.late == 0 || late_named;
+  const bool says_who = std::ssize(named) == planted.late;
   const bool says_work = planted.is_hidden || planted.work == Work::even ||
                          (planted.work == Work::more ? named_more : named_uneven || planted.late > 0);
   verdict.is_right = says_who && says_work && !verdict.false_work && !verdict.wrongly_accused;
@@ -60,7 +80,7 @@ Result<std::vector<WorkResult>> count_work(std::int64_t jobs, std::uint64_t seed
     options.keep_segments = false;
     options.steady = true;  // as `lockstep analyze`
     for (std::int64_t index = 0; index < jobs; ++index) {
-      Random random = Random::of_job(seed, index);
+      Random random = Random::of_job(seed + results.size(), index);
       const Result<analyzer::Analysis> analysis =
           analyzer::analyze(planted.make(random, planted.ranks), options);
       if (!analysis.ok()) return Error{fmt::format("{}: {}", planted.what, analysis.error().message)};

@@ -21,7 +21,7 @@ TEST(Work, IsSaidAsItIsPlantedAndNowhereElse) {
   for (const WorkResult& result : results.value()) {
     EXPECT_EQ(result.false_work, 0) << result.planted.what;
     EXPECT_EQ(result.wrongly_accused, 0) << result.planted.what;
-    if (result.planted.work == Work::more) {
+    if (result.planted.work != Work::uneven) {
       EXPECT_EQ(result.right, result.jobs) << result.planted.what << ", " << result.planted.ranks << " ranks";
     }
   }
@@ -68,7 +68,7 @@ TEST(WorkVerdict, IsRightOnlyAboutAllThatIsPlanted) {
 
   const WorkCase both{.what = "", .work = Work::uneven, .ranks = 4, .late = 1};
   EXPECT_FALSE(judge_work(report_with({uneven}), both).is_right);
-  uneven.evidence = {"besides, rank 3 takes 1.20 times as long"};
+  uneven.evidence = {"rank 3 also takes 1.20 times as long as the others for as much work"};
   EXPECT_TRUE(judge_work(report_with({uneven}), both).is_right);
   EXPECT_TRUE(judge_work(report_with({uneven}), turns).wrongly_accused);
 }

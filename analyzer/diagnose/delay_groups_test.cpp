@@ -1,5 +1,5 @@
 // Ranks stand beside each other over the same times only.
-#include "analyzer/diagnose/compared_ranks.h"
+#include "analyzer/diagnose/delay_groups.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ std::string root_cause_of(const Report& report, std::int32_t rank) {
 
 // What the partner did is known of the one operation within the pair: sums over 31 operations are not to be
 // held against it.
-TEST(ComparedRanks, OfSeveralGroupsAreComparedGroupByGroup) {
+TEST(DelayGroups, OfSeveralGroupsAreComparedEachByItself) {
   EXPECT_THAT(root_cause_of(report_of(two_pairs(Slow::gpu)), 2), HasSubstr("`row`: 60.3 ms beside 40.6 ms"));
   EXPECT_THAT(root_cause_of(report_of(two_pairs(Slow::host)), 2),
               HasSubstr("`tokenize` for 50.3 ms on average, the others for 30.6 ms"));
