@@ -103,10 +103,12 @@ int count_work_cases(const Options& options) {
                                  {"jobs", result.jobs},
                                  {"right", result.right},
                                  {"false_work", result.false_work},
-                                 {"wrongly_accused", result.wrongly_accused}});
+                                 {"wrongly_accused", result.wrongly_accused},
+                                 {"examples", result.examples}});
     fmt::print("{:>2} ranks, {:<80} right {:>3}, work said falsely {:>3}, others accused {:>3}, of {:>3}\n",
                result.planted.ranks, result.planted.what, result.right, result.false_work,
                result.wrongly_accused, result.jobs);
+    for (const std::string& example : result.examples) fmt::print("          {}\n", example);
   }
   if (!options.output.empty()) std::ofstream(options.output) << document.dump(1) << '\n';
   return 0;

@@ -268,8 +268,10 @@ def work_part(work):
                   "others accused"], rows)
     # In every job something may be said falsely: of the work, or of a rank that is not late.
     jobs, false, accused = (sum(cell[what] for cell in work["cells"]) for what in ("jobs", "false_work", "wrongly_accused"))
+    examples = [f"{cell['planted']}, {cell['ranks']} ranks, {example}" for cell in work["cells"] for example in cell.get("examples", [])]
+    said = "\nThe first of them:\n\n" + "\n".join(f"- {example}" for example in examples) + "\n" if examples else ""
     return text + (f"\nAll together: of {jobs} jobs {false} had something said of ranks' work that is not so, and {accused} a rank accused that is "
-                   f"not late. GPU, NCCL: not measured.\n")
+                   f"not late. GPU, NCCL: not measured.\n") + said
 
 
 def confusion(null, planted, real, gpu, cases):

@@ -58,7 +58,8 @@ holds(page({"gpu.json": gpu}), "| ddp | nothing | GPU, NCCL | 0 of 1 |  | 1 of 1
 holds(page({}), "`scripts/accuracy --gpu` records them.")
 WORK = {"planted": "a batch larger by 20 %", "work": "more", "hidden": False, "ranks": 4, "late": 1, "jobs": 200, "right": 190, "false_work": 1,
         "wrongly_accused": 2}
-holds(page({"work-held_out.json": {"seed": 7, "cells": [WORK, {**WORK, "planted": "it persists", "hidden": True}]}}),
+holds(page({"work-held_out.json": {"seed": 7, "cells": [WORK, {**WORK, "planted": "it persists", "hidden": True, "examples": ["job 7: rank 1 …"]}]}}),
+      "- it persists, 4 ranks, job 7: rank 1 …",
       "| a batch larger by 20 % | more for the late rank | simulated | 4 | 1 | 200 | 95 % | 1 | 2 |", "| it persists (sizes do not tell) | more",
       "of 400 jobs 2 had something said of ranks' work that is not so, and 4 a rank accused that is not late.")
 text = page({"null-held_out.json": null, "as_drawn-held_out.json": as_drawn, "planted-held_out.json": planted, "real.json": real})

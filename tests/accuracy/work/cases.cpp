@@ -211,7 +211,7 @@ Job lengths_and_a_slower_gpu(Random& random, std::int32_t ranks) {
 
 const auto kCases = std::to_array<WorkCase>({
     {"nothing: all alike", Work::even, 8, 0, all_alike},
-    {"each GPU is slower by 0 to 22 %, another amount in each step",  Work::even, 4, 0, paces_that_vary},
+    {"each GPU is slower by 0 to 22 %, another amount in each step", Work::even, 4, 0, paces_that_vary},
     {"the same, and one rank counts something in two steps", Work::even, 4, 0, two_steps_with_more},
     {"lengths vary by 30 %, the same for all ranks of a step", Work::even, 4, 0, same_lengths_for_all},
     {"a GPU is slower by 5 to 40 %", Work::even, 2, 1, slow_gpu},

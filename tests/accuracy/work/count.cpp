@@ -17,6 +17,8 @@ namespace lockstep::accuracy {
 
 namespace {
 
+constexpr std::size_t kFalseExamples = 3;
+
 // The ranks that a sentence begins with: "rank 3 …", "ranks 2 and 3 …"; none of another sentence.
 std::vector<std::int32_t> named_first(const std::string& sentence) {
   std::vector<std::int32_t> ranks;
@@ -37,6 +39,13 @@ std::vector<std::int32_t> slower_for_as_much(const analyzer::Finding& finding) {
   for (const std::string& line : finding.evidence)
     if (line.find("for as much work") != std::string::npos) return named_first(line);
   return {};
+}
+
+// Of what is false, mostly an accusation.
+std::string false_title(const analyzer::Report& report) {
+  for (const analyzer::Finding& finding : report.findings)
+    if (accuses(finding)) return finding.title;
+  return report.findings.empty() ? "" : report.findings.front().title;
 }
 
 }  // namespace
@@ -87,6 +96,8 @@ Result<std::vector<WorkResult>> count_work(std::int64_t jobs, std::uint64_t seed
       const analyzer::Report& report = analysis.value().report;
       if (look) look(report);
       const WorkVerdict verdict = judge_work(report, planted);
+      if ((verdict.false_work || verdict.wrongly_accused) && result.examples.size() < kFalseExamples)
+        result.examples.push_back(fmt::format("job {}: {}", index, false_title(report)));
       ++result.jobs;
       result.right += verdict.is_right ? 1 : 0;
       result.false_work += verdict.false_work ? 1 : 0;

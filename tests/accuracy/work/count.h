@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "analyzer/report/report.h"
@@ -21,6 +22,7 @@ WorkVerdict judge_work(const analyzer::Report& report, const WorkCase& planted);
 struct WorkResult {
   WorkCase planted;
   std::int64_t jobs = 0, right = 0, false_work = 0, wrongly_accused = 0;
+  std::vector<std::string> examples;  // "job 17: title", of the first that are false
 };
 // `jobs` of each case. Error: analyze() refused one.
 Result<std::vector<WorkResult>> count_work(std::int64_t jobs, std::uint64_t seed,

