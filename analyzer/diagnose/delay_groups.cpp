@@ -13,7 +13,6 @@ DelayGroup group_of(const Diagnosis& diagnosis, const Delay& delay) {
   const auto records = diagnosis.matching.records_of(match);
   DelayGroup group;
   group.are_messages = match.point_to_point;
-  group.excess_ns = delay.excess_ns;
   group.ranks.reserve(records.size());
   group.spans.reserve(records.size());
   for (const MatchRecord record : records) {
@@ -36,16 +35,14 @@ std::vector<DelayGroup> delay_groups(const Diagnosis& diagnosis, std::span<const
     DelayGroup one = group_of(diagnosis, *delay);
     if (one.late >= one.ranks.size() || one.ranks.size() < 2) continue;
     std::int64_t& sum = one.are_messages ? of_messages : of_collectives;
-    sum = saturating_add(sum, one.excess_ns);
+    sum = saturating_add(sum, delay->excess_ns);
     const auto same = std::find_if(all.begin(), all.end(), [&](const DelayGroup& each) {
       return each.are_messages == one.are_messages && each.ranks == one.ranks;
     });
-    if (same == all.end()) {
+    if (same == all.end())
       all.push_back(std::move(one));
-      continue;
-    }
-    same->spans.insert(same->spans.end(), one.spans.begin(), one.spans.end());
-    same->excess_ns = saturating_add(same->excess_ns, one.excess_ns);
+    else
+      same->spans.insert(same->spans.end(), one.spans.begin(), one.spans.end());
   }
   const bool take_messages = of_messages > of_collectives;
   std::erase_if(all,

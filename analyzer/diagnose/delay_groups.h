@@ -21,7 +21,6 @@ struct DelayGroup {
   // [delay · ranks + place]: from when the ranks left an operation together until this rank came to the one
   // that others waited in.
   std::vector<TimeSpan> spans;
-  std::int64_t excess_ns = 0;  // Σ of the delays'
   std::size_t delays() const { return spans.size() / ranks.size(); }
 
   // What `add(rank, span, sum)` makes of all spans, rank by rank: the late one's, and the others'.

@@ -15,9 +15,9 @@
 
 #include "tests/accuracy/cell_table.h"
 #include "tests/accuracy/cells.h"
+#include "tests/accuracy/kernel_jobs/count.h"
 #include "tests/accuracy/rates.h"
 #include "tests/accuracy/suite.h"
-#include "tests/accuracy/work/count.h"
 
 namespace lockstep::accuracy {
 namespace {

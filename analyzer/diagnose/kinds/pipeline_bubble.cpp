@@ -186,8 +186,8 @@ Bubbles bubbles_of(const Report& report) {
     if (!pipeline.bubble_ratio) continue;
     ++sums.pipelines;
     sums.all_ns = saturating_add(sums.all_ns, pipeline.bubble_ns);
-    for (std::int64_t stage = 0; stage < pipeline.stages; ++stage)
-      sums.regions_ns = saturating_add(sums.regions_ns, pipeline.region_ns);
+    sums.regions_ns =
+        saturating_add(sums.regions_ns, saturating_product(pipeline.region_ns, pipeline.stages));
     const double ideal = pipeline.bubble_ratio_ideal.value_or(0);
     const double all = static_cast<double>(pipeline.region_ns) * static_cast<double>(pipeline.stages);
     sums.scheduled_ns =
@@ -206,20 +206,22 @@ std::string name_with_ranks(const PipelineReport& pipeline) {
                        : fmt::format("\"{}\" ({})", pipeline.group, name_ranks(ranks));
 }
 
-// `worst`: of several pipelines the one that loses most; all of them are what is lost.
-std::string title_of(const PipelineReport& worst, const Bubbles& bubbles, bool is_schedule) {
+// `worst`: of several pipelines the one that loses most; all of them are what is lost. `name`: what it is
+// called.
+std::string title_of(const PipelineReport& worst, const std::string& name, const Bubbles& bubbles,
+                     bool is_schedule) {
   const std::string share = format_share(worst.bubble_ratio);
   const std::string ideal = worst.bubble_ratio_ideal && !is_schedule
                                 ? ", where its schedule costs " + format_share(worst.bubble_ratio_ideal)
                                 : std::string();
   if (bubbles.pipelines == 1)
     return is_schedule
-               ? fmt::format("the schedule of the pipeline lets its stages idle for {} of its region", share)
-               : fmt::format("the stages of the pipeline idle for {} of its region{}", share, ideal);
+               ? fmt::format("the schedule of {} lets its stages idle for {} of its region", name, share)
+               : fmt::format("the stages of {} idle for {} of its region{}", name, share, ideal);
   return fmt::format("the {} of {} pipelines {}idle for {} of their regions; those of {} for {}{}",
                      is_schedule ? "schedules" : "stages", bubbles.pipelines,
                      is_schedule ? "let their stages " : "", format_share(bubbles.all_ns, bubbles.regions_ns),
-                     name_with_ranks(worst), share, ideal);
+                     name, share, ideal);
 }
 
 // What findings say that is lost to late stages: others wait for them in the bubble, and what a stage sleeps
@@ -296,6 +298,7 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
   if (p == nullptr) return find_waits_in_pipelines(context, findings);
   const Bubbles bubbles = bubbles_of(context.report);
   if (!context.is_worth(bubbles.all_ns, kLossPermille)) return;
+  const std::string of = context.report.pipeline.size() == 1 ? "the pipeline" : name_with_ranks(*p);
   Finding finding = kPipelineBubble.make();
   finding.is_note = bubbles.at_their_schedules;
   // A region may begin before a stage's own window does, and end after it, and those of steps in a row may
@@ -304,7 +307,7 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
       saturating_add(context.total(Cause::pipeline_bubble), context.total(Cause::barrier_wait));
   finding.lost_ns = finding.is_note ? std::min(bubbles.all_ns, context.all_windows_ns)
                                     : std::min(bubbles.avoidable_ns(), waited);
-  finding.title = title_of(*p, bubbles, finding.is_note);
+  finding.title = title_of(*p, of, bubbles, finding.is_note);
   if (p->bubble_ratio_ideal) {
     finding.evidence.push_back(cannot_do_better(*p));
   } else {
@@ -329,8 +332,7 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
                     format_duration(of_late_stages), name_ranks({late.ranks.begin(), late.ranks.end()}),
                     late.ranks.size() == 1 ? "it" : "them"));
   }
-  const std::string of_which =
-      bubbles.pipelines > 1 ? fmt::format("of {}: ", name_with_ranks(*p)) : std::string();
+  const std::string of_which = bubbles.pipelines > 1 ? fmt::format("of {}: ", of) : std::string();
   std::int64_t warm_up = 0, steady = 0, cool_down = 0;
   for (const PipelineStage& stage : p->stages_detail) {
     warm_up += stage.warm_up_ns.value_or(0);

@@ -7,8 +7,8 @@
 
 #include "analyzer/report/report.h"
 #include "base/result.h"
+#include "tests/accuracy/kernel_jobs/cases.h"
 #include "tests/accuracy/suite.h"
-#include "tests/accuracy/work/cases.h"
 
 namespace lockstep::accuracy {
 

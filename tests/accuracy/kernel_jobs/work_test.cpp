@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "analyzer/test_analysis.h"
-#include "tests/accuracy/work/cases.h"
-#include "tests/accuracy/work/count.h"
-#include "tests/accuracy/work/job.h"
+#include "tests/accuracy/kernel_jobs/cases.h"
+#include "tests/accuracy/kernel_jobs/count.h"
+#include "tests/accuracy/kernel_jobs/job.h"
 
 namespace lockstep::accuracy {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/accuracy/work/job.h"
+#include "tests/accuracy/kernel_jobs/job.h"
 
 #include <algorithm>
 #include <cmath>

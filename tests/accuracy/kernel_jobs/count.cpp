@@ -1,4 +1,4 @@
-#include "tests/accuracy/work/count.h"
+#include "tests/accuracy/kernel_jobs/count.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
-#include "tests/accuracy/work/cases.h"
+#include "tests/accuracy/kernel_jobs/cases.h"
 
 #include <array>
 #include <cmath>
 #include <vector>
 
-#include "tests/accuracy/work/job.h"
+#include "tests/accuracy/kernel_jobs/job.h"
 
 namespace lockstep::accuracy {
 namespace {
