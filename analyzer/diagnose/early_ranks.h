@@ -16,9 +16,9 @@ struct EarlyRanks {
 };
 
 // Those that wait for more than twice as long as the median of the ranks in nine of ten steps or more, if
-// they do two thirds of all waiting, and compute less than the others by half of what they wait or more:
-// nobody is late then, and no turns are taken. Of three ranks at least, of which fewer than half are early.
-// Not asked of pipelines, whose stages wait by their schedule, nor where hosts limit lateness
+// they do two thirds of all waiting, and compute for less time than the others by half of what they wait or
+// more: nobody is late then, and no turns are taken. Of three ranks at least, of which fewer than half are
+// early. Not asked of pipelines, whose stages wait by their schedule, nor where hosts limit lateness
 // (StepTable::is_limited).
 std::optional<EarlyRanks> early_ranks(const StepTable& table);
 

@@ -109,6 +109,8 @@ int count_work_cases(const Options& options) {
                result.planted.ranks, result.planted.what, result.right, result.false_work,
                result.wrongly_accused, result.jobs);
     for (const std::string& example : result.examples) fmt::print("          {}\n", example);
+    if (options.misses)
+      for (const std::string& miss : result.misses) fmt::print("          missed: {}\n", miss);
   }
   if (!options.output.empty()) std::ofstream(options.output) << document.dump(1) << '\n';
   return 0;

@@ -257,7 +257,8 @@ def kinds_part(cases):
 def work_part(work):
     if not work:
         return "Not measured: `scripts/accuracy` counts them.\n"
-    truth = {"even": "the same for all", "more": "more for the late rank", "uneven": "other ranks have more in other steps"}
+    truth = {"even": "the same for all", "more": "more for the late rank", "uneven": "other ranks have more in other steps",
+             "less": "less for the last rank", "besides": "the same for all, and more kernels for the late rank"}
     rows = []
     for cell in work["cells"]:
         # What kernels cannot tell: a report without a word about work is as right as it can be.

@@ -10,6 +10,7 @@
 
 #include "analyzer/diagnose/clock_remedy.h"
 #include "analyzer/diagnose/early_ranks.h"
+#include "analyzer/diagnose/early_words.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/garbage_collections.h"
@@ -37,8 +38,8 @@ constexpr auto kJitterRemedies = std::to_array<Remedy>(
 constexpr Explanation kJitterExplained{
     .meaning =
         "Each step waits for whoever is last, and that is another rank each time: nobody is slow. What is "
-        "lost is the difference between the slowest rank of each step and the others. Or a few ranks have less to "
-        "do in every step, and wait for all others.",
+        "lost is the difference between the slowest rank of each step and the others. Or a few ranks compute for "
+        "less time in every step, and wait for all others.",
     .found =
         "The ranks' time in waiting for collectives, outside of compute, reaches 1.5 % of all; waiting for a "
         "pipeline's first stage, and what `host_bound` and `gpu_shared` account for, is left out. What is "
@@ -47,7 +48,7 @@ constexpr Explanation kJitterExplained{
         "latest rank exceeds the median of the others most. Where garbage collections of two ranks at least, "
         "in that step or the one before, make up half of what the steps' latest ranks are late by, that is "
         "said. Where one step holds half of the waiting, that is said instead; or where fewer than half of the ranks do "
-        "two thirds of it, each in nine of ten steps for twice as long as the median, and compute less by half of that. "
+        "two thirds of it, each in nine of ten steps for twice as long as the median, and compute for less time by half of that. "
         "A rank that is late beyond chance, "
         "and not for certain, is said to be: by how its lateness moves, or by no more than the clocks leave "
         "open.",
@@ -210,22 +211,6 @@ void describe_one_step(const FindingContext& context, const OneStep& one, Findin
       rank, number);
 }
 
-// Who waits is known then, and nobody whom they wait for is later than the rest.
-void describe_early(const EarlyRanks& early, Finding& finding) {
-  const bool is_one = early.ranks.size() == 1;
-  finding.title = fmt::format(
-      "{} {} less than the others in nearly every step and {} for them: {} of all that ranks wait",
-      name_ranks(early.ranks), is_one ? "computes" : "compute", is_one ? "waits" : "wait",
-      format_share(early.waited_ns, early.all_ns));
-  finding.evidence.push_back(
-      fmt::format("in a step {} for {}, the others for {} (means)", is_one ? "it computes" : "they compute",
-                  format_duration(early.compute_ns), format_duration(early.others_ns)));
-  finding.evidence.emplace_back("none of the others is late beyond chance");
-  finding.remedy =
-      "see whether they have less to do: batches by tokens, layers and experts by cost; a counter `tokens` "
-      "(docs/instrumentation.md) tells. Else compare the ranks' devices and what else runs there";
-}
-
 // What the latest rank of a step does longer.
 std::string describe_source(const Sources& sources, Cause most, bool on_cpu,
                             const std::optional<GarbageInTurn>& garbage) {
@@ -286,8 +271,9 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
                                                                  : 2 * times <= lateness.steps);
   const std::optional<EarlyRanks> early =
       open || !context.report.pipeline.empty() ? std::nullopt : early_ranks(context.steps);
+  // Who waits is known then, and nobody whom they wait for is later than the rest.
   if (early) {
-    describe_early(*early, finding);
+    describe_early(context, *early, finding);
     findings.push_back(std::move(finding));
     return;
   }

@@ -69,8 +69,9 @@ TEST(Jitter, OfARankThatIsAlwaysEarlyIsNoTakingTurns) {
   }
   const Finding found = finding(report_of(job), "jitter");
   EXPECT_EQ(found.accuses, Accused::nobody);
-  EXPECT_THAT(found.title,
-              HasSubstr("rank 2 computes less than the others in nearly every step and waits for them"));
+  EXPECT_THAT(
+      found.title,
+      HasSubstr("rank 2 computes for less time than the others in nearly every step and waits for them"));
   EXPECT_THAT(found.evidence, Contains(HasSubstr("it computes for 400 µs, the others for 5")));
 }
 

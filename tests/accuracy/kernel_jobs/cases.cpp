@@ -209,6 +209,23 @@ Job lengths_and_a_slower_gpu(Random& random, std::int32_t ranks) {
   return lengths_that_vary(random, shape_of(random, ranks), 0.3, 1.3);
 }
 
+Job smaller_batch(Random& random, std::int32_t ranks) {
+  return larger_batch(random, ranks, 0.8);
+}
+Job faster_gpu(Random& random, std::int32_t ranks) {
+  return simulate_kernels(random, shape_of(random, ranks),
+                          [&](int rank, int, int) { return layer(kTokens, is_last(rank, ranks) ? 0.8 : 1); });
+}
+// 1 to 3 ms, beside 6 to 10.
+Job kernels_of_its_own(Random& random, std::int32_t ranks) {
+  const double takes_us = random.uniform(1000, 3000);
+  return simulate_kernels(
+      random, shape_of(random, ranks), [](int, int, int) { return layer(kTokens); },
+      [&](int rank, int) {
+        return is_last(rank, ranks) ? Kernels{{"auxiliary_loss", takes_us, 2048}} : Kernels();
+      });
+}
+
 const auto kCases = std::to_array<WorkCase>({
     {"nothing: all alike", Work::even, 8, 0, all_alike},
     {"each GPU is slower by 0 to 22 %, another amount in each step", Work::even, 4, 0, paces_that_vary},
@@ -243,12 +260,21 @@ const auto kCases = std::to_array<WorkCase>({
      one_twice_as_long_in_some_steps},
     {"lengths vary by 15 %, and a GPU is slower by 20 %", Work::uneven, 4, 1, lengths_and_a_slow_gpu},
     {"lengths vary by 30 %, and a GPU is slower by 30 %", Work::uneven, 4, 1, lengths_and_a_slower_gpu},
+    {"a GPU is faster by 20 %", Work::even, 4, 0, faster_gpu, false, true},
+    {"a GPU is faster by 20 %", Work::even, 16, 0, faster_gpu, false, true},
+    {"a batch smaller by 20 %", Work::less, 4, 0, smaller_batch, false, true},
+    {"a batch smaller by 20 %", Work::less, 8, 0, smaller_batch, false, true},
+    {"a batch smaller by 20 %", Work::less, 16, 0, smaller_batch, false, true},
+    {"a kernel that the others do not run, 1 to 3 ms beside 6 to 10", Work::besides, 2, 1,
+     kernels_of_its_own},
+    {"a kernel that the others do not run, 1 to 3 ms beside 6 to 10", Work::besides, 8, 1,
+     kernels_of_its_own},
 });
 
 }  // namespace
 
 std::string_view to_string(Work work) {
-  constexpr std::array<std::string_view, 3> kNames{"even", "more", "uneven"};
+  constexpr std::array<std::string_view, 5> kNames{"even", "more", "uneven", "less", "besides"};
   return kNames[static_cast<std::size_t>(work)];
 }
 

@@ -12,9 +12,11 @@ namespace lockstep::accuracy {
 
 // What is true of the work that ranks are given, and so all that a report may say of it.
 enum class Work : std::uint8_t {
-  even,    // all have the same
-  more,    // the late ranks have more than the others
-  uneven,  // other ranks have more in other steps
+  even,     // all have the same
+  more,     // the late ranks have more than the others
+  uneven,   // other ranks have more in other steps
+  less,     // the last rank has less than the others: nobody is late
+  besides,  // the late ranks run kernels that the others do not, besides the same
 };
 std::string_view to_string(Work work);
 
@@ -27,6 +29,8 @@ struct WorkCase {
   analyzer::Job (*make)(Random& random, std::int32_t ranks) = nullptr;
   // The sizes of its kernels do not tell: a report is right without a word about work.
   bool is_hidden = false;
+  // The last rank computes for less time than the others: that may be said of it, and of no other.
+  bool is_early = false;
 };
 
 std::span<const WorkCase> work_cases();

@@ -23,6 +23,7 @@ struct WorkResult {
   WorkCase planted;
   std::int64_t jobs = 0, right = 0, false_work = 0, wrongly_accused = 0;
   std::vector<std::string> examples;  // "job 17: title", of the first that are false
+  std::vector<std::string> misses;    // the same of all that are not right, and nothing in them is false
 };
 // `jobs` of each case. Error: analyze() refused one.
 Result<std::vector<WorkResult>> count_work(std::int64_t jobs, std::uint64_t seed,
