@@ -108,7 +108,7 @@ std::optional<SlowHostRange> slowest_host_range(const Diagnosis& diagnosis,
   }
   std::int64_t excess = 0;
   for (const Delay* delay : delays) excess = saturating_add(excess, delay->excess_ns);
-  if (by_name.empty() || excess <= 0) return std::nullopt;
+  if (compared == 0 || excess <= 0) return std::nullopt;
   SlowHostRange worst;
   for (const auto& [name, beside] : by_name)
     if (beside.own_ns - beside.others_ns > worst.own_ns - worst.others_ns)

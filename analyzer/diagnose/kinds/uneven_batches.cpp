@@ -132,6 +132,7 @@ void say_which_kernels(const FindingContext& context, const KernelWork& work, Fi
 void say_who_is_slow(const std::vector<SlowerRank>& slower, std::size_t steps, Finding& finding) {
   if (slower.empty()) return;
   std::vector<std::int32_t> ranks;
+  ranks.reserve(slower.size());
   for (const SlowerRank& rank : slower) ranks.push_back(rank.rank);
   const auto by_times = [](const SlowerRank& a, const SlowerRank& b) { return a.times < b.times; };
   const auto by_steps = [](const SlowerRank& a, const SlowerRank& b) { return a.steps < b.steps; };

@@ -1,5 +1,6 @@
 #include "tests/accuracy/kernel_jobs/cases.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
@@ -30,55 +31,49 @@ bool is_last(std::int32_t rank, std::int32_t ranks, std::int32_t count = 1) {
   return rank >= ranks - count;
 }
 
-// A batch's tokens by rank and step.
-class Batches {
+// A number by rank and step, drawn step after step.
+class Drawn {
  public:
-  Batches(Random& random, const JobShape& shape, double spread, int padded_to)
-      : ranks_(static_cast<std::size_t>(shape.ranks)) {
-    for (std::size_t cell = 0; cell < ranks_ * static_cast<std::size_t>(shape.steps); ++cell)
-      tokens_.push_back(varying_tokens(random, spread, padded_to));
+  template <class Draw>
+  Drawn(const JobShape& shape, Draw draw) : ranks_(static_cast<std::size_t>(shape.ranks)) {
+    numbers_.resize(ranks_ * static_cast<std::size_t>(shape.steps));
+    std::generate(numbers_.begin(), numbers_.end(), draw);
   }
   double operator()(std::int32_t rank, int step) const {
-    return tokens_.at(static_cast<std::size_t>(step) * ranks_ + static_cast<std::size_t>(rank));
+    return numbers_.at(static_cast<std::size_t>(step) * ranks_ + static_cast<std::size_t>(rank));
   }
 
  private:
   std::size_t ranks_;
-  std::vector<double> tokens_;
+  std::vector<double> numbers_;
 };
+
+Drawn tokens_of_batches(Random& random, const JobShape& shape, double spread, int padded_to) {
+  return {shape, [&] { return varying_tokens(random, spread, padded_to); }};
+}
+
+// How much longer than usual a GPU takes.
+Drawn paces(Random& random, const JobShape& shape) {
+  return {shape, [&] { return random.uniform(1, 1.22); }};
+}
 
 Job all_alike(Random& random, std::int32_t ranks) {
   return simulate_kernels(random, shape_of(random, ranks), [](int, int, int) { return layer(kTokens); });
 }
 
-// How much longer than usual a GPU takes, by rank and step.
-class Paces {
- public:
-  Paces(Random& random, const JobShape& shape) : ranks_(shape.ranks) {
-    for (int cell = 0; cell < shape.ranks * shape.steps; ++cell) paces_.push_back(random.uniform(1, 1.22));
-  }
-  double operator()(int rank, int step) const {
-    return paces_.at(static_cast<std::size_t>(step * ranks_ + rank));
-  }
-
- private:
-  int ranks_;
-  std::vector<double> paces_;
-};
-
 Job paces_that_vary(Random& random, std::int32_t ranks) {
   const JobShape shape = shape_of(random, ranks);
-  const Paces paces(random, shape);
+  const Drawn pace = paces(random, shape);
   return simulate_kernels(random, shape,
-                          [&](int rank, int step, int) { return layer(kTokens, paces(rank, step)); });
+                          [&](int rank, int step, int) { return layer(kTokens, pace(rank, step)); });
 }
 
 // Beside that, the last rank counts something in two steps.
 Job two_steps_with_more(Random& random, std::int32_t ranks) {
   const JobShape shape = shape_of(random, ranks);
-  const Paces paces(random, shape);
+  const Drawn pace = paces(random, shape);
   return simulate_kernels(
-      random, shape, [&](int rank, int step, int) { return layer(kTokens, paces(rank, step)); },
+      random, shape, [&](int rank, int step, int) { return layer(kTokens, pace(rank, step)); },
       [&](int rank, int step) {
         const bool counts = is_last(rank, ranks) && (step == 11 || step == 24);
         return counts ? Kernels(9, {"histogram", 1000, 8192}) : Kernels();
@@ -87,7 +82,7 @@ Job two_steps_with_more(Random& random, std::int32_t ranks) {
 
 Job same_lengths_for_all(Random& random, std::int32_t ranks) {
   const JobShape shape = shape_of(random, ranks);
-  const Batches tokens(random, shape, 0.3, 256);
+  const Drawn tokens = tokens_of_batches(random, shape, 0.3, 256);
   return simulate_kernels(random, shape, [&](int, int step, int) { return layer(tokens(0, step)); });
 }
 
@@ -122,7 +117,7 @@ Job two_tuned_otherwise(Random& random, std::int32_t ranks) {
 // Lengths vary between pairs by a little.
 Job a_pair_of_slow_gpus(Random& random, std::int32_t ranks) {
   const JobShape shape = pairs_of(random, ranks);
-  const Batches tokens(random, shape, 0.02, 1);
+  const Drawn tokens = tokens_of_batches(random, shape, 0.02, 1);
   return simulate_kernels(random, shape, [&](int rank, int step, int) {
     const double length = tokens(rank / 2, step);
     const double pace = is_last(rank, ranks, 2) ? 1.3 : 1;
@@ -167,7 +162,7 @@ Job larger_batch_for_persistent_kernels(Random& random, std::int32_t ranks) {
 }
 
 Job lengths_that_vary(Random& random, const JobShape& shape, double spread, double pace_of_last = 1) {
-  const Batches tokens(random, shape, spread, 256);
+  const Drawn tokens = tokens_of_batches(random, shape, spread, 256);
   return simulate_kernels(random, shape, [&](int rank, int step, int) {
     return layer(tokens(rank / shape.tensor_parallel, step), is_last(rank, shape.ranks) ? pace_of_last : 1);
   });
@@ -193,7 +188,7 @@ Job one_twice_as_long_in_some_steps(Random& random, std::int32_t ranks) {
 // Half of a usual kernel's time is the same for any size; the last rank's batches are half as long.
 Job half_as_long_with_fixed_times(Random& random, std::int32_t ranks) {
   const JobShape shape = shape_of(random, ranks);
-  const Batches tokens(random, shape, 0.3, 256);
+  const Drawn tokens = tokens_of_batches(random, shape, 0.3, 256);
   return simulate_kernels(random, shape, [&](int rank, int step, int) {
     Kernels kernels = layer(tokens(rank, step) * (is_last(rank, ranks) ? 0.5 : 1));
     const Kernels usual = layer(kTokens);
