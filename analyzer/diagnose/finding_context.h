@@ -6,6 +6,7 @@
 
 #include "analyzer/diagnose/diagnosis.h"
 #include "analyzer/diagnose/finding_kind.h"
+#include "analyzer/diagnose/group_roles.h"
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/job_lateness.h"
 #include "analyzer/diagnose/root_waits.h"
@@ -23,6 +24,7 @@ struct FindingContext {
   bool on_cpu = false;  // every rank computes on the CPU; a paced device stands for an accelerator
   ScheduledWaits scheduled{diagnosis.job, report, diagnosis.pipeline_regions};  // nobody's lateness
   RootWaits roots{diagnosis.job, report};  // transfer by definition, and nobody's
+  ActivationGroups activations{diagnosis.job, report};
   StepTable steps = table_of_steps(diagnosis.job, report, scheduled);
   std::vector<HostShortage> shortages = find_host_shortages(diagnosis.job, report);
 

@@ -46,22 +46,25 @@ std::string overlap_knobs(Operation operation) {
   }
 }
 
-std::string overlap_knobs(const Report& report) {
+std::string overlap_knobs(const Report& report, const ActivationGroups& activations) {
   std::map<Operation, std::int64_t> transfer;
-  std::int64_t total = 0;
+  std::int64_t total = 0, of_activations = 0;
   for (const CollectiveReport& collective : report.collectives) {
+    const bool is_of_activations = activations.has(collective);
     for (const CollectiveRank& rank : collective.ranks) {
-      std::int64_t& sum =
-          transfer[is_point_to_point(collective.operation) ? Operation::send_recv : collective.operation];
+      std::int64_t& sum = is_of_activations                         ? of_activations
+                          : is_point_to_point(collective.operation) ? transfer[Operation::send_recv]
+                                                                    : transfer[collective.operation];
       sum = saturating_add(sum, rank.transfer_ns);
       total = saturating_add(total, rank.transfer_ns);
     }
   }
-  std::string all;
+  const auto is_worth_mentioning = [&](std::int64_t ns) { return ns > 0 && ns >= total / kWorthMentioning; };
+  std::string all = is_worth_mentioning(of_activations) ? kOverlapOfActivations : "";
   for (const Operation operation :
        {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter, Operation::send_recv}) {
     // A loss that is summed over the ranks is no reason to speak of gradient buckets.
-    if (transfer[operation] == 0 || transfer[operation] < total / kWorthMentioning) continue;
+    if (!is_worth_mentioning(transfer[operation])) continue;
     all += (all.empty() ? "" : "; ") + overlap_knobs(operation);
   }
   return all;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -15,6 +16,8 @@
 #include "analyzer/diagnose/slow_part_words.h"
 #include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/diagnose/step_work.h"
+#include "analyzer/lateness/core_waits.h"
+#include "analyzer/lateness/late_parts.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -132,11 +135,27 @@ std::string in_a_step(const char* what, const RankLateness& late) {
                      format_duration(late.others_ns + late.cause_ns), format_duration(late.others_ns));
 }
 
+ComputeWords words_of_compute(const RankLateness& late, const LatePart& whole,
+                              std::optional<std::int64_t> ran_longer_ns) {
+  const bool is_what_ran = ran_longer_ns && std::abs(late.cause_ns - *ran_longer_ns) <= *ran_longer_ns / 10;
+  if (!is_what_ran || late.cause_ns >= whole.ns - whole.ns / 10)
+    return {longer(late), in_a_step("computes", late)};
+  const std::string ran = format_duration(late.cause_ns);
+  return {fmt::format("for {} longer on a core", ran),
+          fmt::format(
+              "in a step it computes for {}, the median of the others for {}. Its threads ran for {} of the "
+              "difference, and no more is counted: the rest may be waiting for a core",
+              format_duration(whole.others_ns + whole.ns), format_duration(whole.others_ns), ran)};
+}
+
 LateReason reason_of_compute(const FindingContext& context, const StepTable& steps, const RankLateness& late,
                              std::span<const Delay* const> delays) {
   LateReason reason;
-  reason.evidence.push_back(in_a_step("computes", late));
-  const std::string has_more = fmt::format("has more to compute than the others ({})", longer(late));
+  const auto [how_much, times] =
+      words_of_compute(late, time_beyond_others(steps, steps.index_of(late.rank), Cause::compute),
+                       mean_excess(steps, late.rank, &Measures::on_core_ns));
+  reason.evidence.push_back(times);
+  const std::string has_more = fmt::format("has more to compute than the others ({})", how_much);
   const auto sizes = KernelWork::read(context.diagnosis.job, steps, KernelMeasure::launch_size);
   if (const std::optional<MoreWork> more = more_work(context, steps, late, sizes)) {
     reason.code = "more_work";
@@ -147,7 +166,7 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
     return reason;
   }
   reason.code = "computes_longer";
-  const std::string computes = "computes " + longer(late);
+  const std::string computes = "computes " + how_much;
   reason.doing = computes;
   const std::optional<std::size_t> alike = steps_of_same_work(sizes, steps, late.rank);
   if (alike)

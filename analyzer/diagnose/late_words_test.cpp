@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <optional>
+
+#include "analyzer/diagnose/late_compute.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -28,6 +33,28 @@ TEST(LateWords, FiguresThatAreNearlyTheSameAreSaidOnce) {
       words(2'000'000'000, 1'960'000'000),
       "the others waited 2.00 s for it, operation by operation; often in several at once, or while they "
       "computed or moved data: 1.96 s of their time went by with nothing else to do");
+}
+
+// "computes for 64.3 ms" was said of a rank that computed for 84.0 ms, of which its threads ran for 10.4 ms
+// longer than the others'.
+TEST(LateWords, WhatThreadsRanIsNotCalledAllThatARankComputes) {
+  RankLateness late;
+  late.cause_ns = 10'400'000;
+  late.others_ns = 53'900'000;
+  const LatePart whole{Cause::compute, 30'100'000, 53'900'000};
+  const ComputeWords on_core = words_of_compute(late, whole, 10'400'000);
+  EXPECT_EQ(on_core.longer, "for 10.4 ms longer on a core");
+  EXPECT_EQ(
+      on_core.in_a_step,
+      "in a step it computes for 84.0 ms, the median of the others for 53.9 ms. Its threads ran for 10.4 ms of "
+      "the difference, and no more is counted: the rest may be waiting for a core");
+  // Judged by all that it computes, whether or not somebody looked at its threads.
+  late.cause_ns = whole.ns;
+  for (const std::optional<std::int64_t> ran :
+       {std::optional<std::int64_t>(), std::optional<std::int64_t>(29'000'000)})
+    EXPECT_EQ(words_of_compute(late, whole, ran).in_a_step,
+              "in a step it computes for 84.0 ms, the median of the others for 53.9 ms");
+  EXPECT_EQ(words_of_compute(late, whole, std::nullopt).longer, "55.8 % longer");
 }
 
 }  // namespace

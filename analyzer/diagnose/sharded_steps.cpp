@@ -1,12 +1,8 @@
 #include "analyzer/diagnose/sharded_steps.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <iterator>
 #include <map>
-#include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,22 +55,6 @@ class Host {
   IntervalSet waits_;
 };
 
-bool has_word(const std::string& text, std::span<const std::string_view> words) {
-  std::string word;
-  const auto is_one = [&] {
-    return std::any_of(words.begin(), words.end(), [&](std::string_view one) { return word == one; });
-  };
-  for (const char character : text) {
-    if (std::isalpha(static_cast<unsigned char>(character)) != 0) {
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
-      continue;
-    }
-    if (is_one()) return true;
-    word.clear();
-  }
-  return is_one();
-}
-
 std::map<std::int32_t, std::size_t> rank_indices(const Job& job) {
   std::map<std::int32_t, std::size_t> indices;
   for (std::size_t i = 0; i < job.ranks.size(); ++i) indices[job.ranks[i].rank] = i;
@@ -82,10 +62,12 @@ std::map<std::int32_t, std::size_t> rank_indices(const Job& job) {
 }
 
 // The all-gathers of the group that gathers for longest.
-std::vector<const CollectiveReport*> longest_gathering(const Job& job, const Report& report) {
+std::vector<const CollectiveReport*> longest_gathering(const Report& report,
+                                                       const ActivationGroups& activations) {
   std::map<GroupKey, std::pair<std::int64_t, std::vector<const CollectiveReport*>>> groups;
   for (const CollectiveReport& collective : report.collectives) {
-    if (collective.operation != Operation::all_gather || !collective.step) continue;
+    if (collective.operation != Operation::all_gather || !collective.step || activations.has(collective))
+      continue;
     auto& [time, list] = groups[{collective.group_name, collective.group_ranks}];
     for (const CollectiveRank& rank : collective.ranks)
       time = saturating_add(time, rank.end_ns - rank.arrival_ns);
@@ -95,7 +77,6 @@ std::vector<const CollectiveReport*> longest_gathering(const Job& job, const Rep
   std::int64_t most = -1;
   for (auto& [key, group] : groups) {
     if (group.first <= most) continue;
-    if (is_tensor_parallel(key.first, description_of(job, key.first, key.second))) continue;
     most = group.first;
     longest = std::move(group.second);
   }
@@ -153,20 +134,9 @@ bool is_layer_by_layer(const Job& job, const std::vector<const CollectiveReport*
 
 }  // namespace
 
-bool is_tensor_parallel(const std::string& name, const std::string& description) {
-  constexpr std::array<std::string_view, 4> kWords{"tp", "tensor", "sp", "sequence"};
-  return has_word(name, kWords) || has_word(description, kWords);
-}
-
-std::string description_of(const Job& job, const std::string& name, const std::vector<std::int32_t>& ranks) {
-  for (const JobGroup& group : job.groups) {
-    if (group.name == name && (group.ranks == ranks || group.ranks.empty())) return group.description;
-  }
-  return {};
-}
-
-std::optional<Gathering> look_at_gathering(const Diagnosis& diagnosis, const Report& report) {
-  const std::vector<const CollectiveReport*> gathers = longest_gathering(diagnosis.job, report);
+std::optional<Gathering> look_at_gathering(const Diagnosis& diagnosis, const Report& report,
+                                           const ActivationGroups& activations) {
+  const std::vector<const CollectiveReport*> gathers = longest_gathering(report, activations);
   if (gathers.empty()) return std::nullopt;
   Gathering result;
   result.group = gathers.front()->group_name;
@@ -200,14 +170,15 @@ std::optional<Gathering> look_at_gathering(const Diagnosis& diagnosis, const Rep
   return result;
 }
 
-std::optional<LastScatters> look_at_last_scatters(const Report& report) {
+std::optional<LastScatters> look_at_last_scatters(const Report& report, const ActivationGroups& activations) {
   struct Last {
     std::int64_t count = 0;
     const CollectiveRank* rank = nullptr;
   };
   std::map<std::pair<std::int64_t, std::int32_t>, Last> last;  // of a step and a rank
   for (const CollectiveReport& collective : report.collectives) {
-    if (collective.operation != Operation::reduce_scatter || !collective.step) continue;
+    if (collective.operation != Operation::reduce_scatter || !collective.step || activations.has(collective))
+      continue;
     for (const CollectiveRank& rank : collective.ranks) {
       Last& one = last[{*collective.step, rank.rank}];
       ++one.count;

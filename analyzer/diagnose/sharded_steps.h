@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/diagnose/diagnosis.h"
+#include "analyzer/diagnose/group_roles.h"
 #include "analyzer/report/report.h"
 
 namespace lockstep::analyzer {
@@ -30,23 +31,19 @@ struct Gathering {
   std::int64_t all_gathers = 0;   // records whose launch is known
 };
 
-// Groups of tensor parallelism are left out: what they gather is needed at once. Nothing where no group
-// gathers four times a step, so that there is nothing to gather ahead, or where no computation begins between
-// one all-gather and the next (ZeRO's stages 1 and 2, after the optimizer).
-std::optional<Gathering> look_at_gathering(const Diagnosis& diagnosis, const Report& report);
+// Groups whose operations carry activations are left out: what they gather is needed at once. Nothing where
+// no group gathers four times a step, so that there is nothing to gather ahead, or where no computation
+// begins between one all-gather and the next (ZeRO's stages 1 and 2, after the optimizer).
+std::optional<Gathering> look_at_gathering(const Diagnosis& diagnosis, const Report& report,
+                                           const ActivationGroups& activations);
 
-// The last reduce-scatter of each step and rank.
+// The last reduce-scatter of each step and rank, of gradients.
 struct LastScatters {
   std::int64_t count = 0;
   std::int64_t per_step = 0;     // median of reduce-scatters
   std::int64_t transfer_ns = 0;  // of the last ones
   std::int64_t exposed_ns = 0;   // of that, not under compute
 };
-std::optional<LastScatters> look_at_last_scatters(const Report& report);
-
-// Whether words in a group's name or description say that it is one of tensor (or sequence) parallelism.
-bool is_tensor_parallel(const std::string& name, const std::string& description);
-// The description of a report's group; empty where it has none.
-std::string description_of(const Job& job, const std::string& name, const std::vector<std::int32_t>& ranks);
+std::optional<LastScatters> look_at_last_scatters(const Report& report, const ActivationGroups& activations);
 
 }  // namespace lockstep::analyzer

@@ -169,4 +169,9 @@ std::optional<Iterations> find_iterations(const RankTrace& rank, const StringTab
   return found;
 }
 
+bool only_infers(const RankTrace& rank, const StringTable& strings) {
+  const std::optional<Found> found = passes_of(rank, strings);
+  return found && !found->are_modules && !found->by_lane.empty();
+}
+
 }  // namespace lockstep::analyzer

@@ -24,4 +24,7 @@ struct Iterations {
 // (what warms up for CUDA graphs), or where the rank trains: ranges of an optimizer or of a backward pass.
 std::optional<Iterations> find_iterations(const RankTrace& rank, const StringTable& strings);
 
+// Whether the rank computes whole forward passes, and trains nothing.
+bool only_infers(const RankTrace& rank, const StringTable& strings);
+
 }  // namespace lockstep::analyzer

@@ -20,6 +20,8 @@ namespace {
 constexpr auto kBlockedInComputeRemedies = std::to_array<Remedy>(
     {{"the program",
       "no sleeping, locks, files or network reads in forward and backward; load and log on a thread beside"},
+     {"the program",
+      "a thread beside that computes in Python keeps the interpreter's lock from training: let a process do it"},
      {"Lockstep",
       "NVTX ranges around what the model does (docs/instrumentation.md) show in which of them it is"},
      {"Lockstep", "`lockstep record` names the line of Python (`--stacks 20`, its default)"},

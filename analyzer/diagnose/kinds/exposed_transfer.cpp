@@ -17,6 +17,7 @@
 #include "analyzer/intervals/median.h"
 #include "analyzer/model/operation.h"
 #include "analyzer/report/quantity.h"
+#include "analyzer/steps/iterations.h"
 #include "base/time_math.h"
 
 namespace lockstep::analyzer {
@@ -88,17 +89,21 @@ constexpr auto kExposedTransferKinds =
 struct LongestTransfer {
   Operation operation = Operation::unknown;  // unknown: there are none
   std::int64_t transfer = 0, count = 0;
+  std::int64_t of_activations = 0;  // of the transfer
   std::vector<double> busbw;
 };
 
-LongestTransfer longest_transfer(const Report& report, const RootWaits& roots) {
+LongestTransfer longest_transfer(const Report& report, const RootWaits& roots,
+                                 const ActivationGroups& activations) {
   std::map<Operation, LongestTransfer> sums;
   for (const CollectiveReport& collective : report.collectives) {
     LongestTransfer& sum = sums[collective.operation];
     sum.operation = collective.operation;
     ++sum.count;
-    for (const CollectiveRank& rank : collective.ranks)
-      sum.transfer = saturating_add(sum.transfer, rank.transfer_ns);
+    std::int64_t transfer = 0;
+    for (const CollectiveRank& rank : collective.ranks) transfer = saturating_add(transfer, rank.transfer_ns);
+    sum.transfer = saturating_add(sum.transfer, transfer);
+    if (activations.has(collective)) sum.of_activations = saturating_add(sum.of_activations, transfer);
     if (collective.busbw_wire_gbps) sum.busbw.push_back(*collective.busbw_wire_gbps);
   }
   for (auto& [operation, sum] : sums) sum.transfer -= std::min(sum.transfer, roots.of(operation));
@@ -175,7 +180,21 @@ bool is_on_one_host(const Report& report) {
   });
 }
 
-Words words_for(const FindingContext& context, Operation longest, bool between_hosts, bool is_slow) {
+// How less of what takes longest would move.
+std::string_view how_to_move_less(const FindingContext& context, const LongestTransfer& longest) {
+  const Job& job = context.diagnosis.job;
+  if (2 * longest.of_activations > longest.transfer)
+    return "activations in bfloat16, fewer ranks in a group of tensor parallelism";
+  const bool trains =
+      std::ranges::none_of(job.ranks, [&](const RankTrace& rank) { return only_infers(rank, job.strings); });
+  if (!trains || (is_point_to_point(longest.operation) && context.report.pipeline.empty()))
+    return "what is sent in bfloat16, or less often";
+  if (is_point_to_point(longest.operation)) return "smaller activations, in bfloat16";
+  return "gradient accumulation, gradients in bfloat16";
+}
+
+Words words_for(const FindingContext& context, const LongestTransfer& longest, bool between_hosts,
+                bool is_slow) {
   const bool alone = std::none_of(context.report.ranks.begin(), context.report.ranks.end(),
                                   [](const RankReport& rank) { return rank.measures.waits_known; });
   if (const TransferTotals totals = transfer_totals(context.report); !alone && totals.mostly_doubtful()) {
@@ -200,28 +219,28 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
             "communication that no compute hides; how much of it is waiting cannot be told",
             how_to_know_of_all(context)};
   }
+  const std::string_view less = how_to_move_less(context, longest);
   if (context.on_cpu && context.shortages.empty() && has_sizes(context.report)) {
     if (is_on_one_host(context.report))
-      return {
-          kExposedTransfer, kExposedTransfer.title,
-          "within a host the backend copies through its memory, and takes cores for it: move less (gradient "
-          "accumulation, gradients or activations in bfloat16), or the same in fewer, larger operations"};
-    return {
-        kExposedTransfer, kExposedTransfer.title,
-        "compare that rate with the link's own (`iperf3` between the hosts; within a host that of memory): where it "
-        "is as high, move less (gradient accumulation, gradients or activations in bfloat16); where it is "
-        "lower, see which interface the backend takes (GLOO_SOCKET_IFNAME)"};
+      return {kExposedTransfer, kExposedTransfer.title,
+              fmt::format("within a host the backend copies through its memory, and takes cores for it: move "
+                          "less ({}), or the same in fewer, larger operations",
+                          less)};
+    return {kExposedTransfer, kExposedTransfer.title,
+            fmt::format(
+                "compare that rate with the link's own (`iperf3` between the hosts; within a host that of "
+                "memory): where it is as high, move less ({}); where it is lower, see which interface "
+                "the backend takes (GLOO_SOCKET_IFNAME)",
+                less)};
   }
   if (context.on_cpu) {
     return {kExposedTransfer, kExposedTransfer.title,
-            is_point_to_point(longest) ? "ranks that compute on the CPU share its cores with the transfer: "
-                                         "give them more cores, or move less (smaller activations, in "
-                                         "bfloat16)"
-                                       : "ranks that compute on the CPU share its cores with the transfer: "
-                                         "give them more cores, or move less (gradient accumulation, "
-                                         "gradients in bfloat16)"};
+            fmt::format("ranks that compute on the CPU share its cores with the transfer: give them more "
+                        "cores, or move less ({})",
+                        less)};
   }
-  const std::string knobs = overlap_knobs(longest);
+  const bool is_needed_at_once = 2 * longest.of_activations > longest.transfer;
+  const std::string knobs = is_needed_at_once ? kOverlapOfActivations : overlap_knobs(longest.operation);
   if (between_hosts) {
     return {
         is_slow ? kSlowLink : kExposedTransfer,
@@ -229,23 +248,29 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
                 : "data moves between hosts while nothing is computed; that the links are slow the trace "
                   "does not show",
         "compare that rate with the link's own (`iperf3`, `ib_write_bw`): where it is lower, NCCL_DEBUG=INFO "
-        "names the transport; where it is equal, let less cross it: FSDP(sharding_strategy=HYBRID_SHARD), "
-        "DeepSpeed's zero_hpz_partition_size, gradient accumulation, gradients in bfloat16" +
+        "names the transport; where it is equal, let less cross it: " +
+            (is_needed_at_once
+                 ? std::string(less)
+                 : fmt::format(
+                       "FSDP(sharding_strategy=HYBRID_SHARD), DeepSpeed's zero_hpz_partition_size, {}",
+                       less)) +
             (knobs.empty() ? "" : "; or start it earlier: " + knobs)};
   }
-  return {kExposedTransfer, kExposedTransfer.title,
+  return {
+      kExposedTransfer, kExposedTransfer.title,
+      fmt::format(
           "compare the wire busbw with `all_reduce_perf` of nccl-tests on the same ranks: where it is lower, "
-          "NCCL_DEBUG=INFO names each channel's transport; where it is equal, move less (gradient "
-          "accumulation, gradients in bfloat16) or start it earlier" +
-              (knobs.empty() ? "" : ": " + knobs)};
+          "NCCL_DEBUG=INFO names each channel's transport; where it is equal, move less ({}) or "
+          "start it earlier{}{}",
+          less, knobs.empty() ? "" : ": ", knobs)};
 }
 
 void find_exposed_transfer(const FindingContext& context, std::vector<Finding>& findings) {
   const TransferBetweenHosts between_hosts = transfer_between_hosts(context.report);
   const std::int64_t all = context.total(Cause::transfer), held = std::min(all, context.roots.all_ns());
   if (!context.is_left_over(findings, Cause::transfer, all - held, between_hosts.is_most())) return;
-  const LongestTransfer longest = longest_transfer(context.report, context.roots);
-  const Words words = words_for(context, longest.operation, between_hosts.is_most(), between_hosts.is_slow());
+  const LongestTransfer longest = longest_transfer(context.report, context.roots, context.activations);
+  const Words words = words_for(context, longest, between_hosts.is_most(), between_hosts.is_slow());
   Finding finding = context.all_of_its_cause(words.kind);
   finding.title = words.title;
   finding.lost_ns = all - held;

@@ -28,12 +28,13 @@ constexpr Explanation kPrefetchOffExplained{
     .found =
         "Four all-gathers a step or more in the group that gathers longest; compute covers less than 10 % of "
         "them, or fewer than a third of them for a quarter of their time; what of their exposed transfer the ranks' free compute could cover reaches 5 % of all time. "
-        "Groups of tensor parallelism (tp, tensor, sp or sequence in their name or description) are left "
+        "Groups of tensor parallelism (tp, tensor, sp or sequence in their name or description, or all-gathers and "
+        "reduce-scatters that take turns from a step's beginning on) are left "
         "out, and those in which no computation begins between one all-gather and the next (ZeRO's stages 1 "
         "and 2).",
     .wrong =
-        "The all-gathers depend on the layer before them (tensor or sequence parallelism in a group whose "
-        "name does not say so).",
+        "The all-gathers depend on the layer before them (tensor parallelism in a group whose name does not say so, and "
+        "which scatters nothing).",
     .lost = "their exposed transfer, at most the compute that hides nothing yet",
     .remedies = kPrefetchOffRemedies,
 };
@@ -231,7 +232,8 @@ void find_needless_gathers(const FindingContext& context, const Gathering& gathe
 
 void find_gathering_losses(const FindingContext& context, std::vector<Finding>& findings) {
   if (transfer_totals(context.report).mostly_doubtful()) return;
-  if (const std::optional<Gathering> gathering = look_at_gathering(context.diagnosis, context.report)) {
+  if (const std::optional<Gathering> gathering =
+          look_at_gathering(context.diagnosis, context.report, context.activations)) {
     find_late_gathers(context, *gathering, findings);
     // Of a CPU lane the host and the device are one, and its memory is the machine's.
     if (!context.on_cpu) {

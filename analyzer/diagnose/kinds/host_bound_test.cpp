@@ -234,6 +234,18 @@ TEST(HostBound, NamesTheRankThatIsAloneInAPlace) {
   EXPECT_EQ(same.rank, std::nullopt);
 }
 
+// The program collects on all ranks, in a line that is not to blame.
+TEST(HostBound, SaysThatAllRanksCollectGarbage) {
+  const std::string line = "<module> (train.py:7)", code = "idle_between_computations";
+  const Finding collects = finding(looked_at(300, line, line, Threads::ran, "garbage collection"), code);
+  EXPECT_EQ(collects.title, "between their computations ranks collect garbage");
+  EXPECT_EQ(collects.accuses, Accused::nobody);
+  // 300 and 100 µs in each of 12 steps.
+  EXPECT_THAT(collects.evidence, testing::Contains("4.80 ms of 4.80 ms of the time between computations is "
+                                                   "garbage collection"));
+  EXPECT_THAT(collects.remedy, testing::HasSubstr("gc.freeze()"));
+}
+
 // Seen of a parameter server: the one rank with an optimizer has steps, and the workers have none. Nothing is
 // compared with nothing.
 TEST(HostBound, WhereTheOthersHaveNoStepsNobodyIsAccused) {
@@ -300,6 +312,44 @@ TEST(HostBound, WhereThreadsRunNobodySaysThatNothingIsComputed) {
   const Finding slept = finding(looked_at(300, line, line, Threads::slept), code);
   EXPECT_EQ(slept.title, "between their computations ranks are in `step (train.py:7)` above all");
   EXPECT_THAT(slept.remedy, testing::HasSubstr("outside of the computations that the trace knows"));
+}
+
+// Seen of torch.func.grad: no backward pass, no optimizer, and all that was computed was "lost".
+TEST(HostBound, WhatIsComputedUnknownIsNotLost) {
+  JobBuilder builder;
+  for (int rank = 0; rank < 2; ++rank) {
+    builder.rank(rank).trace().device = "cpu";
+    for (int step = 0; step < 12; ++step) {
+      const Nanoseconds begin = step * 1000 * us;
+      builder.rank(rank).step(step, begin, begin + 1000 * us);
+      builder.rank(rank)
+          .all_reduce(begin + 900 * us, begin + 1000 * us)
+          .launched(begin + 900 * us, begin + 900 * us);
+    }
+  }
+  Job job = builder.build();
+  const std::uint32_t line = job.strings.intern("<module> (maml.py:12)");
+  for (RankTrace& rank : job.ranks) {
+    SchedulingPoint point;
+    point.known = true;
+    rank.scheduling.push_back(point);
+    for (int step = 0; step < 12; ++step) {
+      const Nanoseconds begin = step * 1000 * us;
+      rank.host_ranges.push_back({begin + 400 * us, begin + 450 * us, line, 0, 0, HostKind::python_place});
+      point.time = begin + 900 * us;
+      point.on_cpu_ns += 900 * us;
+      rank.scheduling.push_back(point);
+      point.time = begin + 1000 * us;
+      rank.scheduling.push_back(point);
+    }
+  }
+  const Finding found = finding(report_of(job), "idle_between_computations");
+  EXPECT_EQ(
+      found.title,
+      "hardly any computation of this program was recognized; ranks are in `<module> (maml.py:12)` above all");
+  EXPECT_EQ(found.severity, "note");
+  EXPECT_EQ(found.lost_ns, 0);
+  EXPECT_THAT(found.remedy, testing::HasSubstr("lockstep record --operators"));
 }
 
 }  // namespace

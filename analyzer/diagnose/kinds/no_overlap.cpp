@@ -75,7 +75,7 @@ void find_lack_of_overlap(const FindingContext& context, std::vector<Finding>& f
       fmt::format("compute covers {} of {} of communication ({})", format_duration(overlap),
                   format_duration(communication), format_share(overlap, communication)),
       fmt::format("{} of transfer is exposed that compute could cover", format_duration(lost))};
-  const std::string knobs = overlap_knobs(context.report);
+  const std::string knobs = overlap_knobs(context.report, context.activations);
   finding.remedy = "start communication before its result is needed: " + knobs + (knobs.empty() ? "" : "; ") +
                    "async_op=True with wait() at the first use";
   finding.lost_ns = lost;

@@ -46,7 +46,8 @@ constexpr Explanation kCheckpointExplained{
         "Lockstep's hook in PyTorch, a profiler or NVTX; docs/metrics.md, \"The run's account\") of a "
         "twentieth of the median step or more. What these took of the rank that they took longest, times the "
         "ranks, and what each rank saves behind its last step, is 2 % or more of the time between start-up "
-        "and shutdown. None is found where it is not known which steps are steady.",
+        "and shutdown. What is loaded or saved before the first steady step does not count. None is found where it "
+        "is not known which steps are steady.",
     .wrong = "The ranges are only named so, or the time in them would have been waited for anyway.",
     .lost = kLongestRankAndBehind,
     .remedies = kCheckpointRemedies,
@@ -131,8 +132,8 @@ constexpr FindingKind kCompilation{
 constexpr auto kOutsideTrainingKinds =
     std::to_array<const FindingKind*>({&kCheckpoints, &kEvaluation, &kRecompilation, &kCompilation});
 
-// What steps were left out of steady training for: all of them, but for compilation only those behind the
-// first steady one, for what is compiled before is start-up's.
+// What steps were left out of steady training for: all of them, but for compilation and checkpoints only
+// those behind the first steady one. What is compiled before, or loaded to go on from, is start-up's.
 struct Interruption {
   std::int64_t times = 0;  // stretches of neighbouring steps
   std::int64_t reason_ns = 0;
@@ -144,7 +145,7 @@ Interruption interruptions(const SteadyReport& steady, std::string_view reason) 
   Interruption all;
   for (const StepsLeftOut& out : steady.left_out) {
     if (out.reason != reason) continue;
-    if (reason == "compilation" && out.first < steady.steps.front()) continue;
+    if (reason != "evaluation" && out.first < steady.steps.front()) continue;
     if (out.reason_ns == 0) continue;  // a step beside one: what was done lies in the other
     all.rank = all.times == 0 || all.rank == out.rank ? out.rank : std::nullopt;
     ++all.times;

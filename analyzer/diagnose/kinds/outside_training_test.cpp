@@ -111,15 +111,30 @@ TEST(OutsideTraining, WithoutStepsOfAnotherRankNobodyIsNamed) {
   EXPECT_THAT(alone.evidence, Not(Contains(HasSubstr("no other rank does"))));
 }
 
+// The first of the ranges lies in the first step.
+void begin_with_a_range(Job& job) {
+  for (RankTrace& rank : job.ranks) {
+    for (StepMark& step : rank.steps) step.number -= 9;
+    rank.steps.erase(rank.steps.begin(), rank.steps.begin() + 9);
+  }
+}
+
 TEST(OutsideTraining, WhatIsEvaluatedBeforeTheFirstSteadyStepCountsToo) {
-  const Report report = report_of_ranges({{0, "evaluate", 20'000 * us}}, 0, 0, {}, [](Job& job) {
-    for (RankTrace& rank : job.ranks)
-      for (StepMark& step : rank.steps) step.number -= 9;
-    for (RankTrace& rank : job.ranks) rank.steps.erase(rank.steps.begin(), rank.steps.begin() + 9);
-  });
+  const Report report = report_of_ranges({{0, "evaluate", 20'000 * us}}, 0, 0, {}, begin_with_a_range);
   ASSERT_TRUE(report.steady);
   EXPECT_EQ(report.steady->left_out.front().first, 0) << "the run begins with one";
   EXPECT_EQ(finding(report, "evaluation_long").title, "rank 0 evaluates: 80.0 ms at 4 places");
+}
+
+// Seen of a job that was started again: "save in the background" was said of the checkpoint that it went on
+// from.
+TEST(OutsideTraining, WhatIsLoadedBeforeTheFirstSteadyStepStopsNoTraining) {
+  const std::vector<Range> loads{{0, "torch.load", 20'000 * us, 40}};
+  EXPECT_THAT(codes_of(report_of_ranges(loads).findings), Contains("checkpoints_block"))
+      << "in the last step";
+  const std::vector<Range> saves{{0, "torch.save", 20'000 * us}};
+  EXPECT_EQ(finding(report_of_ranges(saves, 0, 0, {}, begin_with_a_range), "checkpoints_block").title,
+            "rank 0 saves checkpoints: 60.0 ms at 3 places");
 }
 
 TEST(OutsideTraining, ACheckpointOnAllRanksIsNobodys) {

@@ -41,7 +41,7 @@ constexpr std::int64_t kScatterPermille = 30;
 
 void find_late_scatters(const FindingContext& context, std::vector<Finding>& findings) {
   if (transfer_totals(context.report).mostly_doubtful()) return;
-  const std::optional<LastScatters> last = look_at_last_scatters(context.report);
+  const std::optional<LastScatters> last = look_at_last_scatters(context.report, context.activations);
   if (!last || !context.is_worth(last->exposed_ns, kScatterPermille)) return;
   Finding finding = kReduceScatterExposed.make();
   finding.evidence = {fmt::format("of the last of {} a step, {} of {} is exposed, over all ranks and steps",

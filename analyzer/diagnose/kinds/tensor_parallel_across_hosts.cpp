@@ -12,8 +12,8 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/group_roles.h"
 #include "analyzer/diagnose/links.h"
-#include "analyzer/diagnose/sharded_steps.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {

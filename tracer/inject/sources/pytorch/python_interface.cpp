@@ -10,6 +10,7 @@
 #include "tracer/inject/control/python_stacks.h"
 #include "tracer/inject/control/steps.h"
 #include "tracer/inject/core/tracer.h"
+#include "tracer/inject/core/training_threads.h"
 #include "tracer/inject/sources/host/host_source.h"
 #include "tracer/inject/sources/pytorch/active.h"
 #include "tracer/inject/sources/pytorch/gloo_works.h"
@@ -27,7 +28,7 @@
 namespace lockstep::tracer::pytorch {
 namespace {
 
-constexpr std::int32_t kVersion = 7;
+constexpr std::int32_t kVersion = 8;
 constexpr std::size_t kLongestRange = 512;
 
 StepCounter step_counter;  // under the interpreter's lock
@@ -179,6 +180,11 @@ int32_t lockstep_pytorch_read_stack(void* thread_state, void* places, int32_t ca
 
 void lockstep_pytorch_release_stack(const void* places, int32_t count) {
   pytorch::release_stack(static_cast<const pytorch::PythonPlace*>(places), count);
+}
+
+void lockstep_pytorch_python_threads(const uint32_t* threads, int32_t count) {
+  if (threads == nullptr || count < 0) return;
+  lockstep::tracer::set_python_threads(std::span(threads, static_cast<std::size_t>(count)));
 }
 
 uint32_t lockstep_pytorch_begin_module(const char* name) {

@@ -40,6 +40,8 @@ LOCKSTEP_EXPORTED void lockstep_pytorch_python_place(const char* name, int64_t b
 LOCKSTEP_EXPORTED void* lockstep_pytorch_own_thread_state(void);
 LOCKSTEP_EXPORTED int32_t lockstep_pytorch_read_stack(void* thread_state, void* places, int32_t capacity);
 LOCKSTEP_EXPORTED void lockstep_pytorch_release_stack(const void* places, int32_t count);
+// The threads that run Python now, by the kernel's numbers, in place of those told before.
+LOCKSTEP_EXPORTED void lockstep_pytorch_python_threads(const uint32_t* threads, int32_t count);
 // A module's call; `begin` returns what its end wants to have.
 LOCKSTEP_EXPORTED uint32_t lockstep_pytorch_begin_module(const char* name);
 LOCKSTEP_EXPORTED void lockstep_pytorch_end_module(uint32_t token);

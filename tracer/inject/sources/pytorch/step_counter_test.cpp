@@ -60,5 +60,42 @@ TEST(StepCounter, OneThatStepsNoMoreIsWaitedForOnce) {
   EXPECT_EQ(step(counter, 1), 6);
 }
 
+// DiLoCo: an outer optimizer after ten steps of the inner one.
+TEST(StepCounter, OneThatStepsLessOftenIsNeverWaitedFor) {
+  for (const int inner : {9, 10, 100}) {
+    StepCounter counter;
+    std::int64_t next = 1;
+    for (int round = 0; round < 4; ++round) {
+      for (int i = 0; i < inner; ++i) EXPECT_EQ(step(counter, 1), next++) << inner;
+      EXPECT_EQ(step(counter, 2), std::nullopt) << inner;
+    }
+  }
+}
+
+// A critic that is trained alone at first, and stays the one that steps more often.
+TEST(StepCounter, OneThatComesLateAndThenOftenIsWaitedFor) {
+  StepCounter counter;
+  std::int64_t next = 1;
+  for (int i = 0; i < 25; ++i) EXPECT_EQ(step(counter, 1), next++);
+  EXPECT_EQ(step(counter, 2), std::nullopt) << "it may be rare";
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(step(counter, 1), next++);
+  EXPECT_EQ(step(counter, 2), std::nullopt) << "the step was counted as over";
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(step(counter, 1), std::nullopt);
+    EXPECT_EQ(step(counter, 2), next++);
+  }
+}
+
+// The next stage of a training, which begins with an optimizer of its own; then the first one's again.
+TEST(StepCounter, OneThatStepsAloneTakesTheOthersPlace) {
+  StepCounter counter;
+  std::int64_t next = 1;
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(step(counter, 1), next++);
+  for (const std::uint64_t optimizer : {2U, 1U, 2U}) {
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(step(counter, optimizer), std::nullopt);
+    for (int i = 0; i < 12; ++i) EXPECT_EQ(step(counter, optimizer), next++);
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::tracer::pytorch

@@ -103,12 +103,12 @@ void TrainingLoop::begin(Phase phase, std::uint64_t identity, std::int32_t micro
     forward_seen_ = false;
   }
   const bool may_be_over = !counts_ || counted_;
-  if (phase == Phase::optimizer) counted_ = false;
   if (phase == Phase::optimizer && !stepped_.insert(identity).second && may_be_over) {
     // Should the end of its step before have been lost, this one is it.
     const trace::Nanoseconds end = optimizer_end_ > step_begin_ ? optimizer_end_ : time;
     tell_step(end);
     stepped_ = {identity};
+    counted_ = false;
   }
   // A backward pass inside a range that names it (a pipeline stage's) is of the same microbatch.
   if (microbatch < 0 && !open_.empty()) microbatch = open_.back().microbatch;

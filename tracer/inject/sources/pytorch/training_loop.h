@@ -4,8 +4,9 @@
 // stepped already, and where the process counts steps (StepCounter), before the count has gone on. That is
 // right with one optimizer, with several that take turns, with one for each parameter (optimizer in
 // backward), and with gradient accumulation, where many backward passes come before one optimizer step. A
-// second optimizer that steps less often than the first makes no steps of its own. Steps follow each other
-// without a gap: what happens between two of them (loading, logging, evaluation) belongs to the second.
+// second optimizer that steps less often than the first makes no steps of its own: it belongs to the step
+// that it comes behind. Steps follow each other without a gap: what happens between two of them (loading,
+// logging, evaluation) belongs to the second.
 //
 // Computation is told only where the model computes on the CPU: phases, less what the thread waits for
 // communication. A forward pass shows itself as a range where a wrapper (DistributedDataParallel, a pipeline
@@ -102,7 +103,7 @@ class TrainingLoop {
   std::int64_t step_ = 0;  // the number of the next that is told
   bool optimizer_since_count_ = false;
   bool counts_ = false;   // the process counts steps
-  bool counted_ = false;  // the step is over by count, and no optimizer has begun since
+  bool counted_ = false;  // the step is over by count, and no optimizer of the next one has begun
   trace::Nanoseconds counted_at_ = 0;
   std::vector<trace::Step> steps_;
   std::vector<Computed> computed_;

@@ -122,6 +122,22 @@ TEST(TrainingLoop, StepsAreThoseThatAreCounted) {
   EXPECT_THAT(steps(loop), ElementsAre(Boundary{0, 90, 4}, Boundary{90, 190, 5}, Boundary{190, 290, 6}));
 }
 
+// DiLoCo: an outer optimizer, which StepCounter does not count, after every second step.
+TEST(TrainingLoop, ARareOptimizerBelongsToTheStepItComesBehind) {
+  TrainingLoop loop;
+  loop.step_began(0, 0);
+  for (std::int64_t number = 0; number < 6; ++number) {
+    const Nanoseconds begin = number * 100;
+    phase(loop, Phase::backward, begin, begin + 50);
+    phase(loop, Phase::optimizer, begin + 50, begin + 60, 1);
+    loop.step_began(number + 1, begin + 60);
+    if (number % 2 == 1) phase(loop, Phase::optimizer, begin + 80, begin + 90, 2);
+  }
+  loop.finish();
+  EXPECT_THAT(steps(loop), ElementsAre(Boundary{0, 60, 0}, Boundary{60, 190, 1}, Boundary{190, 260, 2},
+                                       Boundary{260, 390, 3}, Boundary{390, 460, 4}, Boundary{460, 590, 5}));
+}
+
 TEST(TrainingLoop, GradientAccumulationIsOneStep) {
   TrainingLoop loop;
   for (Nanoseconds t = 0; t < 400; t += 100) {

@@ -25,6 +25,20 @@ bool is_training(std::uint32_t thread) noexcept {
   return false;
 }
 
+bool has_name_of_autograd(std::string_view name) noexcept {
+  return name.starts_with("pt_autograd");
+}
+
+// Of the program, beside training. Autograd's threads run Python where its nodes or hooks are the program's.
+bool is_pythons(std::uint32_t thread, std::string_view name) noexcept {
+  return is_python_thread(thread) && !has_name_of_autograd(name);
+}
+
+bool is_pythons(std::uint32_t thread) noexcept {
+  Name name{};
+  return is_python_thread(thread) && read_name(thread, name.data()) && is_pythons(thread, name.data());
+}
+
 }  // namespace
 
 bool FollowedThreads::is_followed(std::uint32_t thread) const noexcept {
@@ -36,8 +50,8 @@ bool FollowedThreads::belongs_to_pool(std::uint32_t thread) const noexcept {
   Name name{};
   if (!read_name(thread, name.data())) return false;
   const std::string_view text(name.data());
-  if (text.starts_with("pt_autograd")) return true;
-  if (text.starts_with("lockstep")) return false;
+  if (has_name_of_autograd(text)) return true;
+  if (text.starts_with("lockstep") || is_pythons(thread, text)) return false;
   for (std::size_t n = 0; const std::uint32_t training = training_thread(n); ++n) {
     Name other{};
     if (read_name(training, other.data()) && other == name) return true;
@@ -57,9 +71,10 @@ void FollowedThreads::sort_out_listed(std::size_t count) noexcept {
                                waiting_for_events_.begin());
   for (std::size_t slot = 0; slot < used_; ++slot) {
     const std::uint32_t thread = slots_[slot];
-    if (thread == 0 || is_training(thread) || !waits_for_events(thread)) continue;
-    note_waiting(thread);
-    leave(slot);
+    if (thread == 0 || is_training(thread)) continue;
+    const bool waits = waits_for_events(thread);
+    if (waits) note_waiting(thread);
+    if (waits || is_pythons(thread)) leave(slot);
   }
 }
 

@@ -1,7 +1,8 @@
 // Which threads of the process are followed: those that train, PyTorch's autograd threads, and the pool that
 // computes for them. The pool's threads (OpenMP) tell nobody who they are: they have the name of the thread
-// that made them, communicate nothing, and sleep in nothing but a futex. A thread that is once seen to wait
-// for events (Gloo's, which has that name too) is of no pool, whatever it seemed while it ran.
+// that made them, communicate nothing, run no Python, and sleep in nothing but a futex. A thread that is once
+// seen to wait for events (Gloo's, which has that name too) is of no pool, whatever it seemed while it ran.
+// Nor is one of the program's own Python threads (an exporter, a prefetcher), which have the name as well.
 #pragma once
 
 #include <array>
@@ -41,7 +42,8 @@ class FollowedThreads {
  private:
   bool is_followed(std::uint32_t thread) const noexcept;
   bool belongs_to_pool(std::uint32_t thread) const noexcept;
-  // Leaves those of the pool that wait for events now, and forgets of them what has ended.
+  // Leaves those of the pool that wait for events now, or turn out to be Python's; forgets of the former what
+  // has ended.
   void sort_out_listed(std::size_t count) noexcept;
   void note_waiting(std::uint32_t thread) noexcept;
   void follow(std::uint32_t thread, RunProfile& profile, trace::Nanoseconds now, bool is_new) noexcept;

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
@@ -191,6 +192,68 @@ TEST_F(RunSamplerTest, AThreadThatIsSeenToWaitForEventsIsLeftForGood) {
   transport.join();
   close(pipe_ends[0]);
   close(pipe_ends[1]);
+}
+
+// The program's own Python threads have the name, too, and sleep in futexes. Who they are may be told late.
+TEST_F(RunSamplerTest, AThreadOfPythonIsFollowedOnlyIfItTrainsOrIsAutograds) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::uint32_t> threads;
+  bool end = false;
+  std::vector<std::thread> running;
+  for (int i = 0; i < 4; ++i) {
+    std::unique_lock lock(mutex);
+    running.emplace_back([&] {
+      std::unique_lock own(mutex);
+      burn(100'000);
+      threads.push_back(this_thread());
+      changed.notify_all();
+      changed.wait(own, [&] { return end; });
+    });
+    changed.wait(lock, [&] { return threads.size() == running.size(); });
+  }
+  const std::uint32_t pool = threads[0], exporter = threads[1], autograd = threads[2], trainer = threads[3];
+  pthread_setname_np(running[2].native_handle(), "pt_autograd_0");
+  note_training_thread(this_thread());
+  note_training_thread(trainer);
+  FollowedThreads followed;
+  RunProfile profile;
+  const auto followed_now = [&] {
+    followed.update(profile, now(), true);
+    std::vector<std::uint32_t> all;
+    for (std::size_t slot = 0; slot < followed.slots(); ++slot)
+      if (followed.in_slot(slot) != 0) all.push_back(followed.in_slot(slot));
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  const auto sorted = [](std::vector<std::uint32_t> all) {
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  EXPECT_EQ(followed_now(), sorted({this_thread(), pool, exporter, autograd, trainer})) << "nobody has told";
+  set_python_threads(std::array{this_thread(), exporter, autograd, trainer});
+  EXPECT_EQ(followed_now(), sorted({this_thread(), pool, autograd, trainer}));
+  EXPECT_EQ(followed_now(), sorted({this_thread(), pool, autograd, trainer})) << "nor does it come back";
+  set_python_threads(std::array{this_thread(), autograd, trainer});
+  EXPECT_EQ(followed_now(), sorted({this_thread(), pool, exporter, autograd, trainer}))
+      << "the number may be another thread's by now";
+  {
+    std::lock_guard lock(mutex);
+    end = true;
+  }
+  changed.notify_all();
+  for (std::thread& one : running) one.join();
+}
+
+TEST_F(RunSamplerTest, MorePythonThreadsThanAreRememberedDoNoHarm) {
+  std::vector<std::uint32_t> many(kMaxPythonThreads + 10);
+  for (std::size_t n = 0; n < many.size(); ++n) many[n] = static_cast<std::uint32_t>(n + 1);
+  set_python_threads(many);
+  EXPECT_TRUE(is_python_thread(kMaxPythonThreads));
+  EXPECT_FALSE(is_python_thread(kMaxPythonThreads + 1));
+  EXPECT_FALSE(is_python_thread(0));
+  forget_training_threads();
+  EXPECT_FALSE(is_python_thread(1)) << "a forked child has none of them";
 }
 
 TEST_F(RunSamplerTest, RunsUntilItIsStoppedAndSaysWhatItSaw) {

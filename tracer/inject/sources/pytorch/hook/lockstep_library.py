@@ -4,7 +4,7 @@ something to tell, and whose rules hold here too.
 import ctypes
 import os
 
-VERSION = 7  # of these functions: lockstep_pytorch_version()
+VERSION = 8  # of these functions: lockstep_pytorch_version()
 
 
 def load():
@@ -38,6 +38,8 @@ def load():
     library.lockstep_pytorch_read_stack.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32]
     library.lockstep_pytorch_release_stack.argtypes = [ctypes.c_void_p, ctypes.c_int32]
     library.lockstep_pytorch_release_stack.restype = None
+    library.lockstep_pytorch_python_threads.argtypes = [ctypes.POINTER(ctypes.c_uint32), ctypes.c_int32]
+    library.lockstep_pytorch_python_threads.restype = None
     library.lockstep_pytorch_device.argtypes = [ctypes.c_int32]
     library.lockstep_pytorch_device.restype = None
     library.lockstep_pytorch_begin_module.argtypes = [ctypes.c_char_p]

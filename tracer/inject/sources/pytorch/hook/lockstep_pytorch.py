@@ -9,6 +9,7 @@ import ctypes
 import functools
 import os
 import sys
+import threading
 
 DATA, FORWARD, BACKWARD, OPTIMIZER = 1, 2, 3, 4
 
@@ -19,6 +20,8 @@ _device_told = False  # for good
 _device = None  # what was told before that: whether it is none of the CPU
 _problems = []  # that came up before the library followed the process
 _past_ranges = []  # the same
+own_threads = []  # ours, by the kernel's numbers: those that are not of `threading`
+_python_threads = None  # as told last
 _MOST_PAST_RANGES = 1000
 when_followed = []  # what to do each time that the library begins to follow a process; nothing of it raises
 
@@ -40,7 +43,7 @@ def quiet(function):
 
 def _follow(rank=-1, world_size=-1):
     """The library, once it follows this process; None where nothing is to be recorded."""
-    global _library, _following, _refused, _device_told, _device
+    global _library, _following, _refused, _device_told, _device, _python_threads
     if _following:
         return _library
     if _refused:
@@ -59,6 +62,9 @@ def _follow(rank=-1, world_size=-1):
     _following = True
     _device_told = False
     _device = None
+    _python_threads = None
+    own_threads.clear()  # of a process that this one was forked from
+    tell_python_threads()
     while _problems:
         _tell_problem(_problems.pop())
     for past in _past_ranges:
@@ -81,6 +87,18 @@ def tell_past_range(name, begin, end):
         _library.lockstep_pytorch_past_range(name.encode(), begin, end)
     elif not _refused and len(_past_ranges) < _MOST_PAST_RANGES:
         _past_ranges.append((name.encode(), begin, end))
+
+
+@quiet
+def tell_python_threads():
+    """Which threads run Python: one that does not train is of no pool that computes, though it has the name of one."""
+    global _python_threads
+    threads = {thread.native_id for thread in threading.enumerate()}
+    threads.update(own_threads)
+    threads.discard(None)  # about to start
+    if _following and threads != _python_threads:
+        _library.lockstep_pytorch_python_threads((ctypes.c_uint32 * len(threads))(*threads), len(threads))
+        _python_threads = threads
 
 
 def _forked():
@@ -200,6 +218,8 @@ def _begin(phase, identity=0):
             return
         if not _device_told and phase != DATA:
             tell_device()
+        if phase == OPTIMIZER:
+            tell_python_threads()
         library.lockstep_pytorch_begin(phase, identity)
     except Exception:
         if os.environ.get("LOCKSTEP_DEBUG"):

@@ -18,6 +18,11 @@ import _lockstep_pytorch as core
 
 _CHECKPOINT, _EVALUATION, _COMPILATION, _START_UP = "checkpoint: ", "evaluation: ", "compilation: ", "start-up: "
 
+# torch.compile compiles nothing before what it returns is called, but imports the compiler, which takes seconds.
+# Libraries decorate functions with it that nobody calls: before anything trains, that is part of starting up.
+_IMPORTS_COMPILER = _COMPILATION + "torch.compile"
+_IMPORTS_COMPILER_EARLY = _START_UP + "import of torch.compile's compiler"
+
 # Module, function or method in it, what it is. The range's name ends with what people call it.
 _TABLE = [
     ("torch.serialization", "save", _CHECKPOINT + "torch.save"),
@@ -30,7 +35,7 @@ _TABLE = [
     ("torch.distributed.checkpoint.state_dict_loader", "load_state_dict", _CHECKPOINT + "torch.distributed.checkpoint.load_state_dict"),
     # Of async_save in a process of its own the thread that waits for that: its time is what runs beside.
     ("torch.distributed.checkpoint._async_process_executor", "_AsyncCheckpointProcess.save", _CHECKPOINT + "torch.distributed.checkpoint.async_save"),
-    ("torch", "compile", _COMPILATION + "torch.compile"),  # imports the compiler, which takes seconds
+    ("torch", "compile", _IMPORTS_COMPILER),
     ("torch._inductor.runtime.triton_heuristics", "CachingAutotuner.benchmark_all_configs", _COMPILATION + "autotuning"),
     ("triton.compiler.compiler", "compile", _COMPILATION + "triton.compile"),
     ("safetensors.torch", "save_file", _CHECKPOINT + "safetensors.torch.save_file"),
@@ -156,9 +161,10 @@ def _named(original, name):
     def told(*args, **kwargs):
         if is_compiling():
             return original(*args, **kwargs)
-        if name == _COMPILATION + "torch.compile":
+        if name is _IMPORTS_COMPILER:
             _give_up()
-        began = _begin(name)
+        is_early = name is _IMPORTS_COMPILER and core.trains == 0
+        began = _begin(_IMPORTS_COMPILER_EARLY if is_early else name)
         try:
             return original(*args, **kwargs)
         finally:

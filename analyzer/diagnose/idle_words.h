@@ -1,0 +1,29 @@
+// What a finding says that ranks do between their computations.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/intervals/interval_set.h"
+
+namespace lockstep::analyzer {
+
+// What the ranks' training threads did between computations, Σ over ranks.
+struct ThreadsInGaps {
+  std::int64_t without_core_ns = 0;
+  bool ran = false;  // for half of the time at least, as far as looks tell
+};
+ThreadsInGaps threads_in_gaps(const FindingContext& context);
+
+// `times`: of each rank, the gaps that are looked at. Says that half of them or more is garbage collection,
+// and is false where it is not.
+bool say_all_collect_garbage(const FindingContext& context, const std::vector<IntervalSet>& times,
+                             Finding& finding);
+
+// Which line of Python the ranks are in, or that they collect garbage; false where nobody looked, or looks
+// disagree.
+bool name_what_ranks_do(const FindingContext& context, const std::vector<IntervalSet>& times,
+                        const ThreadsInGaps& threads, Finding& finding);
+
+}  // namespace lockstep::analyzer
