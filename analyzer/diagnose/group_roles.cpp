@@ -10,9 +10,16 @@
 namespace lockstep::analyzer {
 namespace {
 
-// All-gathers of a step, before the first reduce-scatter of their group, of one that shards parameters.
-constexpr std::int64_t kLeastAhead = 2;
-constexpr std::int64_t kLeastGathers = 4;
+// In a step, of a group that no name tells: two that scatter before anything has a gradient are no accident.
+constexpr std::int64_t kLeastGathers = 4, kLeastScatters = 2;
+
+bool gathers_or_scatters(const CollectiveReport& collective) {
+  return collective.operation == Operation::all_gather || collective.operation == Operation::reduce_scatter;
+}
+
+Nanoseconds launch_of(const Activity& activity) {
+  return activity.launch_begin != kUnknownTime ? activity.launch_begin : activity.begin;
+}
 
 bool has_word(const std::string& text, std::span<const std::string_view> words) {
   std::string word;
@@ -30,25 +37,37 @@ bool has_word(const std::string& text, std::span<const std::string_view> words) 
   return is_one();
 }
 
-// The all-gathers and reduce-scatters of a group in a step, in their order.
-struct OfStep {
-  std::int64_t gathers = 0, scatters = 0, turns = 0;
-  std::int64_t ahead = 0;  // all-gathers before the first reduce-scatter
-  Operation last = Operation::unknown;
+// When backward passes begin: computations that are known as such, at their launch, and the host's ranges.
+std::vector<Nanoseconds> backward_begins(const RankTrace& rank, const StringTable& strings) {
+  std::vector<Nanoseconds> begins;
+  for (const Activity& activity : rank.activities)
+    if (activity.compute != kNone && rank.computations[activity.compute].pass == Pass::backward)
+      begins.push_back(launch_of(activity));
+  for (const HostRange& range : rank.host_ranges) {
+    if (range.kind == HostKind::python_place) continue;
+    const std::string_view name = strings.view(range.name);
+    if (name == "backward" || name.starts_with("autograd::engine")) begins.push_back(range.begin);
+  }
+  std::sort(begins.begin(), begins.end());
+  return begins;
+}
 
-  void add(Operation operation) {
-    turns += last != Operation::unknown && last != operation ? 1 : 0;
-    last = operation;
-    if (operation == Operation::reduce_scatter) {
-      if (scatters == 0) ahead = gathers;
-      ++scatters;
-    } else {
-      ++gathers;
-    }
+// Of a rank, by step: the time from its begin to its first backward pass. Steps without one are left out.
+using ForwardTimes = std::map<std::int64_t, TimeSpan>;
+ForwardTimes forward_times(const RankTrace& rank, const StringTable& strings) {
+  const std::vector<Nanoseconds> begins = backward_begins(rank, strings);
+  ForwardTimes times;
+  for (const StepMark& step : rank.steps) {
+    const auto first = std::lower_bound(begins.begin(), begins.end(), step.begin);
+    if (first != begins.end() && *first < step.end) times[step.number] = {step.begin, *first};
   }
-  bool is_of_activations() const {
-    return gathers >= kLeastGathers && scatters > 0 && ahead < kLeastAhead && 2 * turns > gathers + scatters;
-  }
+  return times;
+}
+
+// The all-gathers and reduce-scatters of a group in a step.
+struct OfStep {
+  std::int64_t gathers = 0, scatters_in_forward = 0;
+  bool is_of_activations() const { return gathers >= kLeastGathers && scatters_in_forward >= kLeastScatters; }
 };
 
 }  // namespace
@@ -66,24 +85,40 @@ std::string description_of(const Job& job, const std::string& name, const std::v
 }
 
 ActivationGroups::ActivationGroups(const Job& job, const Report& report) {
+  std::map<std::int32_t, const RankTrace*> traces;
+  for (const RankTrace& rank : job.ranks) traces[rank.rank] = &rank;
+  std::map<std::int32_t, ForwardTimes> forwards;
   std::map<const CollectiveReport*, std::map<std::int64_t, OfStep>, ByGroup> groups;
-  for (const CollectiveReport& collective : report.collectives) {  // in order of first arrival
+  for (const CollectiveReport& collective : report.collectives) {
     auto& steps = groups[&collective];
-    if (collective.step &&
-        (collective.operation == Operation::all_gather || collective.operation == Operation::reduce_scatter))
-      steps[*collective.step].add(collective.operation);
+    if (!collective.step || collective.ranks.empty() || !gathers_or_scatters(collective)) continue;
+    OfStep& step = steps[*collective.step];
+    if (collective.operation == Operation::all_gather) {
+      ++step.gathers;
+      continue;
+    }
+    // One of its ranks tells when it was launched.
+    const CollectiveRank& one = collective.ranks.front();
+    const RankTrace& trace = *traces.at(one.rank);
+    const auto [known, fresh] = forwards.try_emplace(one.rank);
+    if (fresh) known->second = forward_times(trace, job.strings);
+    const auto forward = known->second.find(*collective.step);
+    const Nanoseconds launch = launch_of(trace.activities[one.activity]);
+    if (forward != known->second.end() && launch >= forward->second.begin && launch < forward->second.end)
+      ++step.scatters_in_forward;
   }
   for (const auto& [group, steps] : groups) {
+    if (is_tensor_parallel(group->group_name, description_of(job, group->group_name, group->group_ranks)))
+      named_.insert(group);
     const auto count =
         std::ranges::count_if(steps, [](const auto& step) { return step.second.is_of_activations(); });
-    const bool in_most = 2 * count > static_cast<std::int64_t>(steps.size());
-    const auto& [name, ranks] = std::tie(group->group_name, group->group_ranks);
-    if (in_most || is_tensor_parallel(name, description_of(job, name, ranks))) groups_.insert(group);
+    if (2 * count > static_cast<std::int64_t>(steps.size())) in_forward_.insert(group);
   }
 }
 
 bool ActivationGroups::has(const CollectiveReport& collective) const {
-  return groups_.contains(&collective);
+  return named_.contains(&collective) ||
+         (gathers_or_scatters(collective) && in_forward_.contains(&collective));
 }
 
 }  // namespace lockstep::analyzer

@@ -17,11 +17,11 @@ bool is_tensor_parallel(const std::string& name, const std::string& description)
 // The description of a report's group; empty where it has none.
 std::string description_of(const Job& job, const std::string& name, const std::vector<std::int32_t>& ranks);
 
-// The groups of a report whose collectives carry activations, which are needed at once: those of tensor
-// parallelism by their name or description, and those in which all-gathers, four a step or more, and
-// reduce-scatters take turns from a step's beginning on (sequence parallelism; of a mesh that is the whole
-// world no name tells). Who shards parameters gathers several layers' before the first gradients are there to
-// be scattered; who shards the optimizer alone gathers when all of them are.
+// The collectives of a report that carry activations, which are needed at once: those of groups of tensor
+// parallelism by name or description, and all-gathers and reduce-scatters of a group that scatters in the
+// forward passes of most steps (sequence parallelism; of a mesh that is the whole world no name tells).
+// Gradients are there to be scattered in backward passes alone. Where no backward pass is known, the name
+// alone tells. O(activities and host ranges of one rank of each group that scatters + collectives).
 class ActivationGroups {
  public:
   ActivationGroups(const Job& job, const Report& report);
@@ -33,7 +33,7 @@ class ActivationGroups {
       return std::tie(a->group_name, a->group_ranks) < std::tie(b->group_name, b->group_ranks);
     }
   };
-  std::set<const CollectiveReport*, ByGroup> groups_;  // one operation of each; the report holds them
+  std::set<const CollectiveReport*, ByGroup> named_, in_forward_;  // one of each group; the report holds them
 };
 
 }  // namespace lockstep::analyzer

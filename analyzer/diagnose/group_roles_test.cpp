@@ -10,17 +10,22 @@
 namespace lockstep::analyzer {
 namespace {
 
-// Three steps of two ranks: g an all-gather, s a reduce-scatter, r an all-reduce, each behind compute.
-// Whether their group carries activations.
-bool carries_activations(std::string_view operations, const char* group_name = "default_pg") {
+// Three steps of two ranks: g an all-gather, s a reduce-scatter, r an all-reduce, each behind compute, which
+// is forward but for what stands behind a "|". Whether the first of their operations carries activations.
+bool carries_activations(std::string_view operations, const char* group_name = "default_pg",
+                         bool passes_known = true) {
   JobBuilder job;
   const std::uint32_t group = job.group(group_name, {0, 1});
   for (int rank = 0; rank < 2; ++rank) {
     Nanoseconds now = 0;
     for (int step = 0; step < 3; ++step) {
       const Nanoseconds begin = now;
+      bool is_backward = false;
       for (const char one : operations) {
-        job.rank(rank).compute(now, now + 100 * us).launched(now, now + 1);
+        if (one == '|') is_backward = !is_backward;
+        if (one == '|') continue;
+        const Pass pass = !passes_known ? Pass::other : is_backward ? Pass::backward : Pass::forward;
+        job.rank(rank).pass(pass, 0, -1, now, now + 100 * us).launched(now, now + 1);
         now += 100 * us;
         job.rank(rank)
             .collective(one == 'g'   ? Operation::all_gather
@@ -41,21 +46,24 @@ bool carries_activations(std::string_view operations, const char* group_name = "
   return ActivationGroups(built, report).has(report.collectives.front());
 }
 
-TEST(ActivationGroups, GatherAndScatterInTurnFromTheBeginningOn) {
-  EXPECT_TRUE(carries_activations("gsgsgsgsrgsgsgsgs")) << "sequence parallelism by hand";
-  EXPECT_TRUE(carries_activations("sgsgsgsgsgrrrsggsggsggs")) << "torchtitan: backward gathers twice";
+TEST(ActivationGroups, ScatterInForwardPasses) {
+  EXPECT_TRUE(carries_activations("gsgsgsgs|gsgsgsgs")) << "sequence parallelism by hand";
+  EXPECT_TRUE(carries_activations("sgsgsgsgsgrrr|sggsggsggs")) << "torchtitan";
+  EXPECT_FALSE(carries_activations("rgsgsgsgs|gsgsgsgsrrr")) << "what is all-reduced there may be gradients";
+  EXPECT_FALSE(carries_activations("gsgsgsgs|gsgsgsgs", "default_pg", false))
+      << "nobody knows which is forward";
 }
 
 TEST(ActivationGroups, AreNotThoseOfParameters) {
-  EXPECT_FALSE(carries_activations("gggggsgsgsgs")) << "FSDP: two layers and more before the first gradients";
-  EXPECT_FALSE(carries_activations("ggsgs")) << "FSDP of two layers";
-  EXPECT_FALSE(carries_activations("ssssgggg")) << "the optimizer alone is sharded";
-  EXPECT_FALSE(carries_activations("gsgs")) << "too few to tell";
-  EXPECT_FALSE(carries_activations("rrrrrr"));
+  EXPECT_FALSE(carries_activations("ggg|ggsgsgs")) << "FSDP: all layers before the first gradients";
+  EXPECT_FALSE(carries_activations("g|s|g|s|g|s|g|s|")) << "of one unit, with four microbatches";
+  EXPECT_FALSE(carries_activations("sggggg|gsgsgsgs")) << "one is left over from the step before";
+  EXPECT_FALSE(carries_activations("|ssss|gggg")) << "the optimizer alone is sharded";
+  EXPECT_FALSE(carries_activations("rr|rrrr"));
 }
 
 TEST(ActivationGroups, AreThoseWhoseNameSaysSo) {
-  EXPECT_TRUE(carries_activations("rrrr", "mesh_tp"));
+  EXPECT_TRUE(carries_activations("rr|rr", "mesh_tp"));
   EXPECT_TRUE(carries_activations("ggggg", "mp tp"));
 }
 

@@ -48,8 +48,11 @@ void say_it_computes(Finding& finding) {
       "(docs/instrumentation.md)";
 }
 
-// Their threads run, and hardly anything is known as computation: it is what is not known.
+// Hardly anything is known as computation, and no backward pass: what their threads run may be all of it.
 bool knows_no_computation(const FindingContext& context) {
+  for (const RankTrace& rank : context.diagnosis.job.ranks)
+    for (const Computation& computation : rank.computations)
+      if (computation.pass == Pass::backward) return false;
   std::int64_t compute = 0;
   for (const RankReport& rank : context.report.ranks)
     compute = saturating_add(compute, rank.measures.compute_ns);
@@ -62,7 +65,8 @@ void say_no_computation_is_known(Finding& finding, const std::string& who, const
   finding.title =
       fmt::format("hardly any computation of this program was recognized; {} in `{}` above all", who, place);
   finding.evidence.emplace_back(
-      "their threads ran, or wanted to, for at least half of that time: they compute");
+      "their threads ran, or wanted to, for at least half of that time: they compute, or work in "
+      "Python");
   finding.remedy =
       "`lockstep record --operators` records what PyTorch computes outside of backward passes and optimizers "
       "(torch.func, for one); `lockstep.compute` ranges name it (docs/instrumentation.md)";
@@ -129,12 +133,17 @@ bool say_all_collect_garbage(const FindingContext& context, const std::vector<In
                              Finding& finding) {
   const Job& job = context.diagnosis.job;
   std::int64_t collected = 0, all = 0;
+  std::size_t idle = 0, collect = 0;  // ranks
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
-    collected = saturating_add(collected,
-                               intersect(times[i], garbage_collections(job.ranks[i], job.strings)).measure());
-    all = saturating_add(all, times[i].measure());
+    const std::int64_t own = times[i].measure();
+    if (own == 0) continue;
+    const std::int64_t of_own = intersect(times[i], garbage_collections(job.ranks[i], job.strings)).measure();
+    ++idle;
+    collect += 2 * of_own >= own ? 1 : 0;
+    collected = saturating_add(collected, of_own);
+    all = saturating_add(all, own);
   }
-  if (all == 0 || collected < all - collected) return false;
+  if (2 * collect <= idle) return false;
   const std::optional<std::int32_t> only = only_rank_with_steps(context.report);
   finding.title = only ? fmt::format("between its computations rank {} collects garbage", *only)
                        : "between their computations ranks collect garbage";

@@ -16,8 +16,8 @@ struct ThreadsInGaps {
 };
 ThreadsInGaps threads_in_gaps(const FindingContext& context);
 
-// `times`: of each rank, the gaps that are looked at. Says that half of them or more is garbage collection,
-// and is false where it is not.
+// `times`: of each rank, the gaps that are looked at. Says that on most ranks half of them or more is garbage
+// collection, and is false where it is not.
 bool say_all_collect_garbage(const FindingContext& context, const std::vector<IntervalSet>& times,
                              Finding& finding);
 

@@ -40,8 +40,7 @@ std::vector<Row> rows() {
       {dcp + "state_dict_saver", "save_state_dict", save, dcp + "save_state_dict"},
       {dcp + "state_dict_loader", "load_state_dict", save, dcp + "load_state_dict"},
       {dcp + "_async_process_executor", "_AsyncCheckpointProcess.save", save, dcp + "async_save"},
-      // Before anything trains: compiles nothing.
-      {"torch", "compile", Phase::start_up, "import of torch.compile's compiler"},
+      {"torch", "compile", compile, "torch.compile"},
       {"torch._inductor.runtime.triton_heuristics", "CachingAutotuner.benchmark_all_configs", compile,
        "autotuning"},
       {"triton.compiler.compiler", "compile", compile, "triton.compile"},

@@ -123,5 +123,43 @@ TEST(RunPhases, ACompilationInWhichTheJobIsKilledIsInItsAccount) {
   EXPECT_EQ(spent.at("after_failure"), 0);
 }
 
+// Nobody calls what it decorates: nothing is compiled, but the compiler is imported.
+constexpr const char* kDecorates = R"(
+import sys
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=0, world_size=1)
+
+@torch.compile
+def fused(x):
+    return x.sin() + 1
+
+weight = torch.ones(4, requires_grad=True)
+optimizer = torch.optim.SGD([weight], lr=0.1)
+for _ in range(4):
+    weight.sum().backward()
+    dist.all_reduce(weight.grad)
+    optimizer.step()
+print("dynamo" if "torch._dynamo" in sys.modules else "no compiler")
+)";
+
+TEST(RunPhases, AnImportOfTheCompilerIsNoCompilation) {
+  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
+  if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
+    GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
+  const TemporaryFolder folder;
+  const Outcome recorded = run({binary("lockstep"), "record", "-o", folder / "run", "--", LOCKSTEP_PYTHON,
+                                "-c", kDecorates, folder / "store"},
+                               kEnvironment);
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.standard_error;
+  EXPECT_EQ(recorded.standard_output, "dynamo\n");
+  const Outcome analyzed = run({binary("lockstep"), "analyze", folder / "run", "--json", "-"});
+  ASSERT_EQ(analyzed.exit_code, 0) << analyzed.standard_error;
+  const Json spent = Json::parse(analyzed.standard_output).at("account").at("spent_ns");
+  EXPECT_EQ(spent.at("compilation"), 0);
+  EXPECT_GT(spent.at("start_up"), 0);
+}
+
 }  // namespace
 }  // namespace lockstep::end_to_end

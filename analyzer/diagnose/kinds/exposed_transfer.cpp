@@ -89,7 +89,8 @@ constexpr auto kExposedTransferKinds =
 struct LongestTransfer {
   Operation operation = Operation::unknown;  // unknown: there are none
   std::int64_t transfer = 0, count = 0;
-  std::int64_t of_activations = 0;  // of the transfer
+  std::int64_t of_activations = 0, of_others = 0;  // what waiting for roots is not taken off
+  bool carries_activations() const { return of_activations > of_others; }
   std::vector<double> busbw;
 };
 
@@ -103,7 +104,8 @@ LongestTransfer longest_transfer(const Report& report, const RootWaits& roots,
     std::int64_t transfer = 0;
     for (const CollectiveRank& rank : collective.ranks) transfer = saturating_add(transfer, rank.transfer_ns);
     sum.transfer = saturating_add(sum.transfer, transfer);
-    if (activations.has(collective)) sum.of_activations = saturating_add(sum.of_activations, transfer);
+    std::int64_t& of_kind = activations.has(collective) ? sum.of_activations : sum.of_others;
+    of_kind = saturating_add(of_kind, transfer);
     if (collective.busbw_wire_gbps) sum.busbw.push_back(*collective.busbw_wire_gbps);
   }
   for (auto& [operation, sum] : sums) sum.transfer -= std::min(sum.transfer, roots.of(operation));
@@ -183,12 +185,12 @@ bool is_on_one_host(const Report& report) {
 // How less of what takes longest would move.
 std::string_view how_to_move_less(const FindingContext& context, const LongestTransfer& longest) {
   const Job& job = context.diagnosis.job;
-  if (2 * longest.of_activations > longest.transfer)
+  if (longest.carries_activations())
     return "activations in bfloat16, fewer ranks in a group of tensor parallelism";
   const bool trains =
-      std::ranges::none_of(job.ranks, [&](const RankTrace& rank) { return only_infers(rank, job.strings); });
+      !std::ranges::all_of(job.ranks, [&](const RankTrace& rank) { return only_infers(rank, job.strings); });
   if (!trains || (is_point_to_point(longest.operation) && context.report.pipeline.empty()))
-    return "what is sent in bfloat16, or less often";
+    return "send it in bfloat16, or less often";
   if (is_point_to_point(longest.operation)) return "smaller activations, in bfloat16";
   return "gradient accumulation, gradients in bfloat16";
 }
@@ -239,7 +241,7 @@ Words words_for(const FindingContext& context, const LongestTransfer& longest, b
                         "cores, or move less ({})",
                         less)};
   }
-  const bool is_needed_at_once = 2 * longest.of_activations > longest.transfer;
+  const bool is_needed_at_once = longest.carries_activations();
   const std::string knobs = is_needed_at_once ? kOverlapOfActivations : overlap_knobs(longest.operation);
   if (between_hosts) {
     return {

@@ -28,13 +28,13 @@ constexpr Explanation kPrefetchOffExplained{
     .found =
         "Four all-gathers a step or more in the group that gathers longest; compute covers less than 10 % of "
         "them, or fewer than a third of them for a quarter of their time; what of their exposed transfer the ranks' free compute could cover reaches 5 % of all time. "
-        "Groups of tensor parallelism (tp, tensor, sp or sequence in their name or description, or all-gathers and "
-        "reduce-scatters that take turns from a step's beginning on) are left "
+        "Groups of tensor parallelism (tp, tensor, sp or sequence in their name or description, or reduce-scatters in "
+        "the forward passes of most steps) are left "
         "out, and those in which no computation begins between one all-gather and the next (ZeRO's stages 1 "
         "and 2).",
     .wrong =
         "The all-gathers depend on the layer before them (tensor parallelism in a group whose name does not say so, and "
-        "which scatters nothing).",
+        "which scatters nothing in forward passes).",
     .lost = "their exposed transfer, at most the compute that hides nothing yet",
     .remedies = kPrefetchOffRemedies,
 };

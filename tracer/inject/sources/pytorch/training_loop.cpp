@@ -102,7 +102,9 @@ void TrainingLoop::begin(Phase phase, std::uint64_t identity, std::int32_t micro
     }
     forward_seen_ = false;
   }
-  const bool may_be_over = !counts_ || counted_;
+  // By count, another step has begun if one steps that belonged to the last: not one that comes behind it,
+  // twice.
+  const bool may_be_over = !counts_ || (counted_ && of_counted_.contains(identity));
   if (phase == Phase::optimizer && !stepped_.insert(identity).second && may_be_over) {
     // Should the end of its step before have been lost, this one is it.
     const trace::Nanoseconds end = optimizer_end_ > step_begin_ ? optimizer_end_ : time;
@@ -182,6 +184,7 @@ void TrainingLoop::step_began(std::int64_t number, trace::Nanoseconds time) {
     step_ = number - 1;  // of the step whose optimizers were seen: it is told when another one's are
     counted_ = true;
     counted_at_ = time;
+    of_counted_ = stepped_;
     return;
   }
   // Nothing of the step before was recorded: this one begins here.

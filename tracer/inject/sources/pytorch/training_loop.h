@@ -105,6 +105,7 @@ class TrainingLoop {
   bool counts_ = false;   // the process counts steps
   bool counted_ = false;  // the step is over by count, and no optimizer of the next one has begun
   trace::Nanoseconds counted_at_ = 0;
+  std::set<std::uint64_t> of_counted_;  // optimizers that had stepped by then
   std::vector<trace::Step> steps_;
   std::vector<Computed> computed_;
 };

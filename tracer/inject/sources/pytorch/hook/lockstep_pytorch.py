@@ -9,7 +9,6 @@ import ctypes
 import functools
 import os
 import sys
-import threading
 
 DATA, FORWARD, BACKWARD, OPTIMIZER = 1, 2, 3, 4
 
@@ -20,8 +19,7 @@ _device_told = False  # for good
 _device = None  # what was told before that: whether it is none of the CPU
 _problems = []  # that came up before the library followed the process
 _past_ranges = []  # the same
-own_threads = []  # ours, by the kernel's numbers: those that are not of `threading`
-_python_threads = None  # as told last
+_tell_threads = None  # which run Python
 _MOST_PAST_RANGES = 1000
 when_followed = []  # what to do each time that the library begins to follow a process; nothing of it raises
 
@@ -43,7 +41,7 @@ def quiet(function):
 
 def _follow(rank=-1, world_size=-1):
     """The library, once it follows this process; None where nothing is to be recorded."""
-    global _library, _following, _refused, _device_told, _device, _python_threads
+    global _library, _following, _refused, _device_told, _device, _tell_threads
     if _following:
         return _library
     if _refused:
@@ -62,9 +60,8 @@ def _follow(rank=-1, world_size=-1):
     _following = True
     _device_told = False
     _device = None
-    _python_threads = None
-    own_threads.clear()  # of a process that this one was forked from
-    tell_python_threads()
+    _tell_threads = part("threads").tell
+    part("threads").followed()
     while _problems:
         _tell_problem(_problems.pop())
     for past in _past_ranges:
@@ -87,18 +84,6 @@ def tell_past_range(name, begin, end):
         _library.lockstep_pytorch_past_range(name.encode(), begin, end)
     elif not _refused and len(_past_ranges) < _MOST_PAST_RANGES:
         _past_ranges.append((name.encode(), begin, end))
-
-
-@quiet
-def tell_python_threads():
-    """Which threads run Python: one that does not train is of no pool that computes, though it has the name of one."""
-    global _python_threads
-    threads = {thread.native_id for thread in threading.enumerate()}
-    threads.update(own_threads)
-    threads.discard(None)  # about to start
-    if _following and threads != _python_threads:
-        _library.lockstep_pytorch_python_threads((ctypes.c_uint32 * len(threads))(*threads), len(threads))
-        _python_threads = threads
 
 
 def _forked():
@@ -219,7 +204,7 @@ def _begin(phase, identity=0):
         if not _device_told and phase != DATA:
             tell_device()
         if phase == OPTIMIZER:
-            tell_python_threads()
+            _tell_threads()
         library.lockstep_pytorch_begin(phase, identity)
     except Exception:
         if os.environ.get("LOCKSTEP_DEBUG"):
@@ -360,16 +345,12 @@ def part(name):
     return sys.modules[module_name]
 
 
-def _follow_deepspeed():
-    part("frameworks").follow_deepspeed()
+def _framework(follow_name):
+    def follow():
+        getattr(part("frameworks"), follow_name)()
 
-
-def _follow_deepspeed_pipeline():
-    part("frameworks").follow_deepspeed_pipeline()
-
-
-def _follow_megatron():
-    part("frameworks").follow_megatron()
+    follow.__name__ = follow_name
+    return follow
 
 
 def _follow_modules():
@@ -401,9 +382,9 @@ def install(when_imported):
         when_imported(module, action)
 
     follow_later("torch.distributed.pipelining.stage", _follow_pipelines)
-    follow_later("deepspeed.runtime.engine", _follow_deepspeed)
-    follow_later("deepspeed.runtime.pipe.engine", _follow_deepspeed_pipeline)
-    follow_later("megatron.core.pipeline_parallel.schedules", _follow_megatron)
+    follow_later("deepspeed.runtime.engine", _framework("follow_deepspeed"))
+    follow_later("deepspeed.runtime.pipe.engine", _framework("follow_deepspeed_pipeline"))
+    follow_later("megatron.core.pipeline_parallel.schedules", _framework("follow_megatron"))
     def _follow_run_phases():
         part("run_phases").install(when_imported)
 

@@ -132,14 +132,15 @@ class _Stack:
 def _look(library, thread_state, period, stop, ended):
     """Until `stop`, a lock, is free. Releases `ended`."""
     try:
-        core.own_threads.append(threading.get_native_id())
+        threads = core.part("threads")
+        threads.ours.append(threading.get_native_id())
         stack = _Stack(library, thread_state)
         chance = random.Random()  # steps that take a multiple of the period would always be seen at the same place
         name, since = None, 0
         while True:
             if stop.acquire(timeout=period * (0.5 + chance.random())) or core.following() is not library:
                 return
-            core.tell_python_threads()
+            threads.tell()
             now = time.monotonic_ns()
             if name is not None:
                 library.lockstep_pytorch_python_place(name, since, now)
