@@ -1,4 +1,4 @@
-// What the collectives of a process group carry: told by what the group is called, or by their order.
+// What the collectives of a process group carry: told by what the group is called, or by when it scatters.
 #pragma once
 
 #include <cstdint>

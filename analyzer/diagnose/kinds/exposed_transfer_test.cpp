@@ -26,6 +26,37 @@ TEST(Findings, AGreatLossIsNeverWithoutAWord) {
   EXPECT_THAT(transfer.remedy, HasSubstr("all_reduce_perf"));
 }
 
+// Gradients are spoken of where they may be what moves.
+TEST(Findings, WhatWouldMoveLessFollowsWhatMoves) {
+  enum class What { gradients, activations, inference, messages };
+  const auto remedy_of = [](What what) {
+    JobBuilder job;
+    const std::uint32_t group = job.group(what == What::activations ? "mesh_tp" : "default_pg", {0, 1});
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      if (what == What::inference) job.rank(rank).host_range(0, 500 * us, "forward of Net");
+      job.rank(rank).compute(0, 500 * us).launched(-2, -1);
+      if (what != What::messages)
+        job.rank(rank).all_reduce(400 * us, 900 * us);
+      else if (rank == 0)
+        job.rank(rank).send(1, 400 * us, 900 * us);
+      else
+        job.rank(rank).recv(0, 400 * us, 900 * us);
+      job.rank(rank).launched(1, 2).in_group(group);
+    }
+    return finding(report_of(job), "exposed_transfer").remedy;
+  };
+  EXPECT_THAT(remedy_of(What::gradients),
+              HasSubstr("move less (gradient accumulation, gradients in bfloat16)"));
+  EXPECT_THAT(remedy_of(What::gradients), HasSubstr("bucket_cap_mb"));
+  const std::string of_activations = remedy_of(What::activations);
+  EXPECT_THAT(of_activations,
+              HasSubstr("move less (activations in bfloat16, fewer ranks in a group of tensor"));
+  EXPECT_THAT(of_activations, HasSubstr("--tp-comm-overlap"));
+  EXPECT_THAT(of_activations, Not(HasSubstr("gradient")));
+  EXPECT_THAT(remedy_of(What::inference), HasSubstr("move less (send it in bfloat16, or less often)"));
+  EXPECT_THAT(remedy_of(What::messages), HasSubstr("move less (send it in bfloat16, or less often)"));
+}
+
 // Two ranks on two hosts compute for 1 ms and reduce for 1 ms, a fifth of it hidden, so many times; so many
 // bytes each in the first half of the run, and in the second.
 Report between_hosts(int times, std::int64_t bytes, std::int64_t bytes_later) {
