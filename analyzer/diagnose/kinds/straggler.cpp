@@ -163,6 +163,9 @@ When from_step_on(const LateSince& since) {
   when.evidence +=
       fmt::format("; before step {} it was ready {} {} than the others, in the median", since.step,
                   format_duration(std::abs(since.before_ns)), since.before_ns < 0 ? "earlier" : "later");
+  if (since.grows())
+    when.evidence += fmt::format(". It grows: {} in the first third of these steps, {} in the last (medians)",
+                                 format_duration(since.first_third_ns), format_duration(since.last_third_ns));
   return when;
 }
 

@@ -85,7 +85,17 @@ TEST(Findings, ARankThatBecomesSlowIsLateFromThatStepOn) {
   EXPECT_THAT(since.title, HasSubstr(": the others wait for it (13."));
   EXPECT_THAT(since.evidence.at(0), HasSubstr("over 16 steps it is ready 401 µs later"));
   EXPECT_THAT(since.evidence.at(0), HasSubstr("; before step 24 it was ready"));
+  EXPECT_THAT(since.evidence.at(0), Not(HasSubstr("It grows")));
   EXPECT_THAT(codes_of(report.findings), Not(Contains("jitter")));
+}
+
+// A list that a rank looks through in every step, and that gets longer.
+TEST(Findings, LatenessThatGrowsIsNotToldAsAJumpAlone) {
+  const Report report =
+      late_in_steps(60, [](int step) { return Extra{.compute = step >= 10 ? (step - 10) * 20 * us : 0}; });
+  const Finding since = finding(report, "straggler_since");
+  EXPECT_THAT(since.evidence.at(0), HasSubstr("It grows: "));
+  EXPECT_THAT(since.evidence.at(0), HasSubstr("in the last (medians)"));
 }
 
 // In its mean over all steps it is late as well; what is said is the rhythm, and what it does then.
