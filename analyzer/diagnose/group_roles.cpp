@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "analyzer/model/launch.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -15,10 +17,6 @@ constexpr std::int64_t kLeastGathers = 4, kLeastScatters = 2;
 
 bool gathers_or_scatters(const CollectiveReport& collective) {
   return collective.operation == Operation::all_gather || collective.operation == Operation::reduce_scatter;
-}
-
-Nanoseconds launch_of(const Activity& activity) {
-  return activity.launch_begin != kUnknownTime ? activity.launch_begin : activity.begin;
 }
 
 bool has_word(const std::string& text, std::span<const std::string_view> words) {
@@ -42,7 +40,7 @@ std::vector<Nanoseconds> backward_begins(const RankTrace& rank, const StringTabl
   std::vector<Nanoseconds> begins;
   for (const Activity& activity : rank.activities)
     if (activity.compute != kNone && rank.computations[activity.compute].pass == Pass::backward)
-      begins.push_back(launch_of(activity));
+      begins.push_back(launch_time(activity));
   for (const HostRange& range : rank.host_ranges) {
     if (range.kind == HostKind::python_place) continue;
     const std::string_view name = strings.view(range.name);
@@ -103,7 +101,7 @@ ActivationGroups::ActivationGroups(const Job& job, const Report& report) {
     const auto [known, fresh] = forwards.try_emplace(one.rank);
     if (fresh) known->second = forward_times(trace, job.strings);
     const auto forward = known->second.find(*collective.step);
-    const Nanoseconds launch = launch_of(trace.activities[one.activity]);
+    const Nanoseconds launch = launch_time(trace.activities[one.activity]);
     if (forward != known->second.end() && launch >= forward->second.begin && launch < forward->second.end)
       ++step.scatters_in_forward;
   }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/launch.h"
 #include "analyzer/model/stopped.h"
 #include "analyzer/steps/iterations.h"
 #include "analyzer/steps/repetition.h"
@@ -27,10 +28,6 @@ struct Found {
   bool by_graphs = false;              // most steps begin with the replay of a graph
   std::uint32_t name = kNone;          // of the ranges that told them
 };
-
-Nanoseconds launch_of(const Activity& activity) {
-  return activity.launch_begin == kUnknownTime ? activity.begin : activity.launch_begin;
-}
 
 // The range that ends each step: that of the optimizer that steps last; another (of a second model) is a
 // part.
@@ -52,7 +49,7 @@ Found between(const std::vector<Nanoseconds>& boundaries, const RankTrace& rank)
   for (std::size_t i = 0; i + 1 < boundaries.size(); ++i)
     found.steps.push_back({static_cast<std::int64_t>(i), boundaries[i], boundaries[i + 1]});
   for (const Activity& activity : rank.activities) {
-    const auto next = std::upper_bound(boundaries.begin(), boundaries.end(), launch_of(activity));
+    const auto next = std::upper_bound(boundaries.begin(), boundaries.end(), launch_time(activity));
     const bool within = next != boundaries.begin() && next != boundaries.end();
     found.step_of.push_back(within ? static_cast<std::uint32_t>(next - boundaries.begin() - 1) : kNone);
   }
@@ -92,7 +89,7 @@ Launches launches_of(const RankTrace& rank) {
   std::vector<std::uint32_t> order(rank.activities.size());
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return launch_of(rank.activities[a]) < launch_of(rank.activities[b]);
+    return launch_time(rank.activities[a]) < launch_time(rank.activities[b]);
   });
   const auto same_call = [&](std::uint32_t a, std::uint32_t b) {
     const Activity &one = rank.activities[a], &other = rank.activities[b];
@@ -123,7 +120,7 @@ Launches launches_of(const RankTrace& rank) {
       launches.of_activity[order[i]] = static_cast<std::uint32_t>(launches.what.size() - (goes_on ? 1 : 0));
     if (goes_on) continue;
     launches.what.push_back(what);
-    launches.when.push_back(launch_of(rank.activities[order[begin]]));
+    launches.when.push_back(launch_time(rank.activities[order[begin]]));
     launches.is_graph.push_back(count >= kOfAGraph);
   }
   return launches;

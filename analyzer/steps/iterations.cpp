@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/model/launch.h"
 #include "analyzer/steps/repetition.h"
 #include "trace/events/operator_ranges.h"
 
@@ -127,7 +128,7 @@ bool covers_the_launches(const std::vector<Nanoseconds>& boundaries, const RankT
   std::size_t within = 0, launches = 0;
   for (const Activity& activity : rank.activities) {
     if (activity.activity_class == Class::copy || activity.activity_class == Class::sync) continue;
-    const Nanoseconds at = activity.launch_begin == kUnknownTime ? activity.begin : activity.launch_begin;
+    const Nanoseconds at = launch_time(activity);
     ++launches;
     if (at >= boundaries.front() && at < boundaries.back()) ++within;
   }

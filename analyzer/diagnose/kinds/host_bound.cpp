@@ -170,16 +170,17 @@ std::vector<IntervalSet> host_bound_gaps(const FindingContext& context) {
 }
 
 TimesBetweenComputations times_between_computations(const FindingContext& context) {
-  TimesBetweenComputations times;
+  TimesBetweenComputations times{host_bound_gaps(context)};
   // Looking for it costs a pass over all ranges.
   const Account& spent = context.report.account.spent;
-  const bool is_any =
-      spent[Spending::evaluation] > 0 || spent[Spending::checkpoint] > 0 || spent[Spending::compilation] > 0;
-  for (const RankTrace& rank : context.diagnosis.job.ranks) {
-    const IntervalSet gaps = gaps_of(rank, context.report, Cause::host_bound);
-    times.gaps.push_back(is_any ? subtract(gaps, evaluation_and_the_like(rank, context.diagnosis.job.strings))
-                                : gaps);
-    times.evaluation_ns = saturating_add(times.evaluation_ns, gaps.measure() - times.gaps.back().measure());
+  if (spent[Spending::evaluation] == 0 && spent[Spending::checkpoint] == 0 &&
+      spent[Spending::compilation] == 0)
+    return times;
+  const Job& job = context.diagnosis.job;
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+    const std::int64_t all = times.gaps[i].measure();
+    times.gaps[i] = subtract(times.gaps[i], evaluation_and_the_like(job.ranks[i], job.strings));
+    times.evaluation_ns = saturating_add(times.evaluation_ns, all - times.gaps[i].measure());
   }
   return times;
 }
