@@ -39,6 +39,22 @@ const Finding* accusing_finding(const std::vector<Finding>& findings, const Rank
   return other;
 }
 
+// Its stage of a pipeline has more to compute: unbalanced_stages says so.
+bool has_heaviest_stage(const FindingContext& context, std::int32_t rank) {
+  const std::vector<PipelineReport>& pipelines = context.report.pipeline;
+  return std::any_of(pipelines.begin(), pipelines.end(), [&](const PipelineReport& pipeline) {
+    const std::optional<StageImbalance> imbalance = stage_imbalance_of(context.report, pipeline);
+    return imbalance && imbalance->stage->rank == rank &&
+           context.is_worth(imbalance->lost_ns, kStageImbalancePermille);
+  });
+}
+
+// Half of what it is late by may be what its stage has to compute.
+bool is_late_as_its_stage(const FindingContext& context, const RankLateness& late) {
+  const std::int64_t longer_ns = longer_as_its_stage(context.report, late.rank);
+  return longer_ns > 0 && 2 * longer_ns >= late.mean_ns;
+}
+
 // Of a rank that is late throughout and that no finding accuses.
 NotAccused why_not(const FindingContext& context, const RankLateness& late) {
   if (tells_communication_alone(context.report)) return NotAccused::communication_alone;
@@ -46,7 +62,8 @@ NotAccused why_not(const FindingContext& context, const RankLateness& late) {
   const BlameReport* const blame = blame_of(context.report, late.rank);
   if (blame != nullptr && blame->partial) return NotAccused::rank_without_record;
   if (!blame_worth_accusing(context, late.rank)) return NotAccused::little_lost;
-  if (has_heaviest_stage(context, late.rank)) return NotAccused::stage_computes_more;
+  if (has_heaviest_stage(context, late.rank) || is_late_as_its_stage(context, late))
+    return NotAccused::stage_computes_more;
   return NotAccused::cores_shared;  // in the steps from which on it is late
 }
 
@@ -162,13 +179,12 @@ std::optional<RankLateness> late_by_one_cause(const FindingContext& context, Lat
   return late;
 }
 
-bool has_heaviest_stage(const FindingContext& context, std::int32_t rank) {
-  const std::vector<PipelineReport>& pipelines = context.report.pipeline;
-  return std::any_of(pipelines.begin(), pipelines.end(), [&](const PipelineReport& pipeline) {
-    const std::optional<StageImbalance> imbalance = stage_imbalance_of(context.report, pipeline);
-    return imbalance && imbalance->stage->rank == rank &&
-           context.is_worth(imbalance->lost_ns, kStageImbalancePermille);
-  });
+bool may_be_its_stages_work(const FindingContext& context, std::string_view reason,
+                            const RankLateness& late) {
+  const bool is_longer = reason == "computes_longer";
+  if (!is_longer && reason != "unknown" && reason != "more_work" && reason != "other_kernels") return false;
+  const bool is_slow = is_longer && has_slower_layers(context.report, late.rank);
+  return (has_heaviest_stage(context, late.rank) && !is_slow) || is_late_as_its_stage(context, late);
 }
 
 bool is_about_lateness(const Finding& finding) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/diagnose/finding_context.h"
@@ -39,8 +40,9 @@ bool lacks_a_core_alone(const FindingContext& context, const StepTable& steps, c
 std::optional<RankLateness> late_by_one_cause(const FindingContext& context, LateByCause& by_cause,
                                               std::size_t rank);
 
-// Its stage of a pipeline has more to compute: unbalanced_stages says so.
-bool has_heaviest_stage(const FindingContext& context, std::int32_t rank);
+// What its stage of a pipeline has to compute is all that is known of why it is late (LateReason::code):
+// either unbalanced_stages says that it is more, or half of what the rank is late by may be that.
+bool may_be_its_stages_work(const FindingContext& context, std::string_view reason, const RankLateness& late);
 
 // Whether a finding says that a rank is late, or that its link makes it late.
 bool is_about_lateness(const Finding& finding);

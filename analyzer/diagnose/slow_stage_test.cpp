@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "analyzer/diagnose/test_reports.h"
+#include "analyzer/model/pipeline_job.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -120,6 +122,88 @@ TEST(SlowStage, HasNoMoreToComputeThanItsReplicas) {
         EXPECT_THAT(blame.root_cause, Not(HasSubstr("do not run meanwhile"))) << which;
       }
     }
+}
+
+// Thirty steps of pipelines of two stages, replicas of each other. The last stages of the first `slow` of
+// them compute 6 % longer: in their layers, beside these, or nobody knows of layers. They also come later to
+// an all-reduce of the loss over all ranks, as their first stages do to one of the pipeline before.
+enum class Longer { in_layers, beside_layers, layers_unknown };
+
+Report last_stages_compute_longer(int pipelines, int slow, Longer where) {
+  JobBuilder job;
+  std::vector<PipelinePlan> plans;
+  std::vector<std::uint32_t> groups;
+  for (int replica = 0; replica < pipelines; ++replica) {
+    PipelinePlan plan{.stages = 2,
+                      .order = one_forward_one_backward(2, 4),
+                      .forward = 1000 * us,
+                      .backward = 2000 * us,
+                      .slower_beside_layers = where == Longer::beside_layers,
+                      .layers_of_chunk = where == Longer::layers_unknown ? 0 : 2,
+                      .first_rank = 2 * replica,
+                      .group = "pipeline" + std::to_string(replica)};
+    if (replica < slow) {
+      plan.slow_stage = 1;
+      plan.slower_by = 95 * us;
+    }
+    groups.push_back(job.group(plan.group, ranks_of(plan), "PIPELINE_MODEL_PARALLEL_GROUP"));
+    plans.push_back(std::move(plan));
+  }
+  std::vector<std::int32_t> ranks(static_cast<std::size_t>(2 * pipelines));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  const std::uint32_t all = job.group("all", ranks);
+  Nanoseconds end = 0;
+  for (int step = 0; step < 30; ++step) {
+    const Nanoseconds begin = end;
+    std::vector<Nanoseconds> ready;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      plans[i].begin = begin + 10 * us;
+      const Nanoseconds passed = add_pipeline_step(job, groups[i], plans[i]);
+      const Nanoseconds longer = plans[i].slow_stage < 0 ? 2 * us : 700 * us, reduced = passed + longer,
+                        told = reduced + longer;
+      RankBuilder &first = job.rank(plans[i].first_rank), &last = job.rank(plans[i].first_rank + 1);
+      first.compute(passed, reduced, "clip");
+      first.all_reduce(reduced, reduced + us).in_group(groups[i]);
+      last.all_reduce(plans[i].begin + (passed - plans[i].begin) * 9 / 10, reduced + us).in_group(groups[i]);
+      last.compute(reduced + us, told, "loss");
+      ready.insert(ready.end(), {reduced + us, told});
+    }
+    end = *std::max_element(ready.begin(), ready.end()) + 10 * us;
+    for (const std::int32_t rank : ranks) {
+      job.rank(rank).all_reduce(ready[static_cast<std::size_t>(rank)], end).in_group(all);
+      job.rank(rank).step(step, begin, end);
+    }
+  }
+  Job built = job.build();
+  for (RankTrace& rank : built.ranks) {
+    rank.device = "cuda:" + std::to_string(rank.rank);
+    for (Activity& activity : rank.activities) activity.launch_begin = activity.launch_end = activity.begin;
+  }
+  return report_of(built);
+}
+
+void expect_may_be_its_work(const Report& report, std::int32_t rank) {
+  for (const Finding& one : report.findings) EXPECT_NE(one.accuses, Accused::rank) << one.title;
+  const RankLateness& late = report.lateness.ranks.at(static_cast<std::size_t>(rank));
+  EXPECT_TRUE(late.is_late);
+  EXPECT_EQ(late.not_accused_because, NotAccused::stage_computes_more);
+}
+
+// Seen of DeepSpeed's: the last one computes the loss as well.
+TEST(SlowStage, MayHaveMoreToComputeAndIsNotAccused) {
+  expect_may_be_its_work(last_stages_compute_longer(1, 1, Longer::layers_unknown), 1);
+  expect_may_be_its_work(last_stages_compute_longer(1, 1, Longer::beside_layers), 1);
+}
+
+TEST(SlowStage, IsAccusedWhereItsLayersAreSlower) {
+  EXPECT_EQ(finding(last_stages_compute_longer(1, 1, Longer::in_layers), "straggler_persistent").rank, 1);
+}
+
+TEST(SlowStage, IsAccusedWhereItsReplicasAreNotAsSlow) {
+  EXPECT_EQ(finding(last_stages_compute_longer(3, 1, Longer::layers_unknown), "straggler_persistent").rank,
+            1);
+  for (const Finding& one : last_stages_compute_longer(3, 3, Longer::layers_unknown).findings)
+    EXPECT_NE(one.accuses, Accused::rank) << one.title;
 }
 
 TEST(SlowStage, OfSeveralPipelinesTheLossIsSaidOfAll) {

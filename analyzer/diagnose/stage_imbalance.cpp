@@ -1,6 +1,8 @@
 #include "analyzer/diagnose/stage_imbalance.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -8,6 +10,48 @@
 #include "base/time_math.h"
 
 namespace lockstep::analyzer {
+namespace {
+
+// Which stages of its pipeline a rank runs, and for how long in a step their passes compute.
+struct StagesOfRank {
+  std::vector<std::int32_t> stages;  // ascending
+  std::size_t layers = 0;
+  std::int64_t compute_ns = 0;
+};
+
+std::map<std::int32_t, StagesOfRank> stages_by_rank(const PipelineReport& pipeline) {
+  std::map<std::int32_t, StagesOfRank> by_rank;
+  for (const PipelineStage& stage : pipeline.stages_detail) {
+    StagesOfRank& of_rank = by_rank[stage.rank];
+    of_rank.stages.push_back(stage.stage);
+    of_rank.layers += stage.layers.size();
+    of_rank.compute_ns = saturating_add(of_rank.compute_ns, stage.compute_ns);
+  }
+  for (auto& [rank, of_rank] : by_rank) {
+    std::sort(of_rank.stages.begin(), of_rank.stages.end());
+    of_rank.compute_ns /= std::max<std::int64_t>(1, pipeline.steps);
+  }
+  return by_rank;
+}
+
+// The pipeline that the rank runs a stage of, among others; passes are known. Empty: there is none.
+std::map<std::int32_t, StagesOfRank> pipeline_of(const Report& report, std::int32_t rank) {
+  for (const PipelineReport& pipeline : report.pipeline) {
+    if (!pipeline.passes_known) continue;
+    std::map<std::int32_t, StagesOfRank> by_rank = stages_by_rank(pipeline);
+    if (by_rank.size() > 1 && by_rank.contains(rank)) return by_rank;
+  }
+  return {};
+}
+
+std::int64_t median_of_others(const std::map<std::int32_t, StagesOfRank>& by_rank, std::int32_t rank) {
+  std::vector<std::int64_t> others;
+  for (const auto& [other, stages] : by_rank)
+    if (other != rank) others.push_back(stages.compute_ns);
+  return lower_median(std::move(others));
+}
+
+}  // namespace
 
 std::int64_t median_compute(const PipelineReport& pipeline) {
   std::vector<std::int64_t> compute;
@@ -40,6 +84,47 @@ std::optional<StageImbalance> stage_imbalance_of(const Report& report, const Pip
     result.lost_ns = saturating_add(result.lost_ns, result.stage->compute_ns - stage.compute_ns);
   result.lost_ns = std::min(result.lost_ns, pipeline.bubble_ns);
   return result;
+}
+
+std::optional<std::int64_t> layer_time(const Report& report, std::int32_t rank, bool on_rank) {
+  std::vector<std::int64_t> times;
+  for (const LayerReport& layer : report.layers) {
+    if (!layer.layer || !layer.forward) continue;
+    const bool there = std::find(layer.ranks.begin(), layer.ranks.end(), rank) != layer.ranks.end();
+    if (there == on_rank) times.push_back(layer.forward->microbatch_ns);
+  }
+  if (times.empty()) return std::nullopt;
+  return lower_median(std::move(times));
+}
+
+bool has_slower_layers(const Report& report, std::int32_t rank) {
+  const std::map<std::int32_t, StagesOfRank> by_rank = pipeline_of(report, rank);
+  if (by_rank.empty()) return false;
+  const StagesOfRank& own = by_rank.at(rank);
+  const bool as_many = std::all_of(by_rank.begin(), by_rank.end(),
+                                   [&](const auto& other) { return other.second.layers == own.layers; });
+  const std::optional<std::int64_t> on_rank = layer_time(report, rank, true),
+                                    elsewhere = layer_time(report, rank, false);
+  const std::int64_t median_ns = median_of_others(by_rank, rank);
+  if (own.layers == 0 || !as_many || !on_rank || !elsewhere || *elsewhere <= 0 || median_ns <= 0)
+    return false;
+  const auto excess = [](std::int64_t time, std::int64_t usual) {
+    return static_cast<double>(time - usual) / static_cast<double>(usual);
+  };
+  return 2 * excess(*on_rank, *elsewhere) >= excess(own.compute_ns, median_ns);
+}
+
+std::int64_t longer_as_its_stage(const Report& report, std::int32_t rank) {
+  const std::map<std::int32_t, StagesOfRank> by_rank = pipeline_of(report, rank);
+  if (by_rank.empty() || has_slower_layers(report, rank)) return 0;
+  const StagesOfRank& own = by_rank.at(rank);
+  std::vector<std::int64_t> replicas;
+  for (const PipelineReport& pipeline : report.pipeline)
+    for (const auto& [other, stages] : stages_by_rank(pipeline))
+      if (!by_rank.contains(other) && stages.stages == own.stages) replicas.push_back(stages.compute_ns);
+  const std::int64_t as_stage =
+      replicas.empty() ? own.compute_ns : std::min(own.compute_ns, lower_median(std::move(replicas)));
+  return std::max<std::int64_t>(0, as_stage - median_of_others(by_rank, rank));
 }
 
 }  // namespace lockstep::analyzer

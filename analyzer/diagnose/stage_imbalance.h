@@ -32,4 +32,19 @@ inline constexpr std::int64_t kStageImbalancePermille = 20;
 // core may be all that it seems to compute more.
 std::optional<StageImbalance> stage_imbalance_of(const Report& report, const PipelineReport& pipeline);
 
+// Median time of a forward pass of one layer, over the layers that only this rank runs, or that it does not
+// run.
+std::optional<std::int64_t> layer_time(const Report& report, std::int32_t rank, bool on_rank);
+
+// The rank runs as many layers of its pipeline as the other ranks, and that they take longer accounts for
+// half at least of what its stages compute longer than the median rank's. False where layers are not known.
+bool has_slower_layers(const Report& report, std::int32_t rank);
+
+// Stages run different parts of a model: the last one computes the loss. By how much longer a step the passes
+// of this rank's stages compute than those of the median of the other ranks of its pipeline, ns, as far as
+// that may be what they have to compute: where other pipelines' ranks run the same stages, no more than these
+// (their lower median) do. 0 where that is the rank's slowness (has_slower_layers), of a rank of no pipeline,
+// and where passes are not known.
+std::int64_t longer_as_its_stage(const Report& report, std::int32_t rank);
+
 }  // namespace lockstep::analyzer

@@ -84,14 +84,15 @@ struct PipelinePlan {
   PipelineOrder order;
   int chunks = 1;
   Nanoseconds forward = 10, backward = 20;  // of one chunk
-  // Longer passes of one stage: ns added to each.
+  // Longer passes of one stage: ns added to each, to its layers or beside them.
   int slow_stage = -1;
   Nanoseconds slower_by = 0;
+  bool slower_beside_layers = false;
   // One stage begins its first pass no earlier than this after `begin`: until then it does nothing.
   int idle_stage = -1;
   Nanoseconds idles_for = 0;
   Nanoseconds begin = 1000;
-  int layers_of_chunk = 2;  // each a range of its own
+  int layers_of_chunk = 2;  // each a range of its own; 0: a pass is one, without a layer
   // The rank of stage 0; the others follow.
   std::int32_t first_rank = 0;
   std::string group = "pipeline";
@@ -137,12 +138,17 @@ inline Nanoseconds add_pipeline_step(JobBuilder& job, std::uint32_t group, const
           rank.recv(plan.first_rank + sender, plan.waits ? free[s] : ready, plan.waits ? begin : ready)
               .in_group(group);
         }
+        const Pass kind = pass.forward ? Pass::forward : Pass::backward;
+        const Nanoseconds layers_end = plan.layers_of_chunk == 0   ? begin
+                                       : plan.slower_beside_layers ? end - slower
+                                                                   : end;
         for (int l = 0; l < plan.layers_of_chunk; ++l) {
           const int place = pass.forward ? l : plan.layers_of_chunk - 1 - l;
-          rank.pass(pass.forward ? Pass::forward : Pass::backward, part * plan.layers_of_chunk + place,
-                    pass.microbatch, begin + (end - begin) * l / plan.layers_of_chunk,
-                    begin + (end - begin) * (l + 1) / plan.layers_of_chunk);
+          rank.pass(kind, part * plan.layers_of_chunk + place, pass.microbatch,
+                    begin + (layers_end - begin) * l / plan.layers_of_chunk,
+                    begin + (layers_end - begin) * (l + 1) / plan.layers_of_chunk);
         }
+        if (layers_end < end) rank.pass(kind, -1, pass.microbatch, layers_end, end);
         done[{pass.forward, pass.microbatch, part}] = end;
         free[s] = end;
         last = std::max(last, end);

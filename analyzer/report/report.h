@@ -27,7 +27,7 @@ enum class NotAccused : std::uint8_t {
   gpu_shared,           // it computes on a GPU that others use: who waits is the GPU's choice in part
   little_lost,          // the others lose too little by it
   rank_without_record,  // a rank that left no record may have come later
-  stage_computes_more,  // its stage of a pipeline has more to compute
+  stage_computes_more,  // its stage of a pipeline computes longer, which may be what it has to compute
   communication_alone,  // nothing else was recorded
   unsteady,             // not late for certain: its lateness moves by too much to settle it
   clock_error,          // not late for certain: by no more than the clocks leave open

@@ -101,22 +101,33 @@ bool is_open_for_want_of_cores(const RankLateness& rank) {
   return rank.not_accused_because == NotAccused::cores_shared;
 }
 
-// Ranks are late, and no finding says that it is their own doing: it costs too little, or where cores are few
-// the scheduler chooses who comes last.
-void print_nobody_to_blame(const Report& report, Page& page) {
+std::vector<std::int32_t> late_ranks_open_for(const Report& report, NotAccused reason) {
   std::vector<std::int32_t> late;
   for (const RankLateness& rank : report.lateness.ranks)
-    if (rank.is_late && is_open_for_want_of_cores(rank)) late.push_back(rank.rank);
-  const bool cores = !late.empty();
+    if (rank.is_late && rank.not_accused_because == reason) late.push_back(rank.rank);
+  return late;
+}
+
+// Ranks are late, and no finding says that it is their own doing: it costs too little, where cores are few
+// the scheduler chooses who comes last, or it may be what their stages of a pipeline have to compute.
+void print_nobody_to_blame(const Report& report, Page& page) {
+  const std::vector<std::int32_t> for_cores = late_ranks_open_for(report, NotAccused::cores_shared);
+  const std::vector<std::int32_t> as_stages = late_ranks_open_for(report, NotAccused::stage_computes_more);
   Line line;
-  line.text(cores ? "Who gets a core last comes last: " : "No rank is late by what matters: ")
+  line.text(!for_cores.empty() ? "Who gets a core last comes last: " : "No rank is late by what matters: ")
       .text(fmt::format("over {} steps ", report.lateness.steps));
   add_waiting(report, line);
-  line.text(cores ? fmt::format("; {} comes last again and again. As long as cores are short nobody can "
-                                "tell whether it would with cores of its own.",
-                                name_ranks(late))
-                  : ".");
-  page.wrap(line, kIndent, kIndent);
+  if (!for_cores.empty())
+    line.text(
+        fmt::format("; {} comes last again and again. As long as cores are short nobody can "
+                    "tell whether it would with cores of its own",
+                    name_ranks(for_cores)));
+  else if (!as_stages.empty())
+    line.text(
+        fmt::format("; {} {} longest. Stages run different parts of the model, the last one its loss: nobody "
+                    "can tell from one pipeline whether a rank is slower as well",
+                    name_ranks(as_stages), as_stages.size() == 1 ? "computes" : "compute"));
+  page.wrap(line.text("."), kIndent, kIndent);
 }
 
 // A finding says why the rank is late, and not by the delay analysis, which knows activities and ranges
@@ -254,6 +265,11 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
   if (report.world_size == 1) return;  // there is nobody to wait for it
   std::vector<const BlameReport*> late = late_ranks(report);
   const bool scheduled = has_scheduled_waits(report);
+  if (late.empty() && report.lateness.can_tell &&
+      !late_ranks_open_for(report, NotAccused::stage_computes_more).empty()) {
+    print_nobody_to_blame(report, page);
+    return;
+  }
   if (late.empty()) {
     page.wrap(Line{}.text(scheduled ? "No rank is late: they wait for each other in their pipeline alone" +
                                           beyond_schedule(report) + "."

@@ -63,7 +63,9 @@ constexpr Explanation kStragglerExplained{
         "computes longer, or alone collects garbage in eight of ten steps, for half of its lateness, while its "
         "threads run a quarter longer than any other's; and where the hosts of GPUs run ahead of them, a rank is "
         "late by no more than "
-        "what the others' hosts have left of the step. The reason (`reason`) is the cause, or the two, whose "
+        "what the others' hosts have left of the step. A pipeline's stage whose passes compute longer is not "
+        "named for it, for that may be its work, unless its layers or the same stage elsewhere show that it "
+        "is slow. The reason (`reason`) is the cause, or the two, whose "
         "time exceeds the others' by half of the lateness at least, in eight of ten blocks. "
         "Where `lockstep record --cpu` read the GPUs' clocks, a lower one is the reason (`clocks_lower`) "
         "if, among what was read while ranks computed in these steps (five readings at least, over half "
@@ -303,18 +305,6 @@ Finding make_periodic(const FindingContext& context, const PeriodicLateness& per
   return make_finding(context, periodic.steps, late, once_in_so_many(periodic), blame);
 }
 
-// As the other stages of its pipeline: then it computes longer what they compute, too.
-bool has_as_many_layers(const FindingContext& context, std::int32_t rank) {
-  for (const PipelineReport& pipeline : context.report.pipeline) {
-    const auto own = std::find_if(pipeline.stages_detail.begin(), pipeline.stages_detail.end(),
-                                  [rank](const PipelineStage& stage) { return stage.rank == rank; });
-    if (own == pipeline.stages_detail.end() || own->layers.empty()) continue;
-    return std::all_of(pipeline.stages_detail.begin(), pipeline.stages_detail.end(),
-                       [&](const PipelineStage& stage) { return stage.layers.size() == own->layers.size(); });
-  }
-  return false;
-}
-
 void find_stragglers(const FindingContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   bool any = false;
@@ -324,11 +314,7 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     const std::optional<BlameReport> blame = blame_worth_accusing(context, late.rank);
     if (!blame) return;
     Finding finding = make_finding(context, steps, late, when, *blame);
-    // Not where the stage's work is all that is known.
-    const bool is_its_work = finding.reason == "unknown" || finding.reason == "more_work" ||
-                             finding.reason == "other_kernels" ||
-                             (finding.reason == "computes_longer" && !has_as_many_layers(context, late.rank));
-    if (!is_its_work || !has_heaviest_stage(context, late.rank)) findings.push_back(std::move(finding));
+    if (!may_be_its_stages_work(context, finding.reason, late)) findings.push_back(std::move(finding));
   };
   // Who is late in few steps by much is late in the mean as well: what is special about the steps comes
   // first.

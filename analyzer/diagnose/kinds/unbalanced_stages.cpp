@@ -57,19 +57,6 @@ std::string more_than_median(const StageImbalance& imbalance) {
   return format_share(compute - median, median) + " more than the median stage";
 }
 
-// Median time of a forward pass of one layer, over the layers that only this rank runs, or that it does not
-// run.
-std::optional<std::int64_t> layer_time(const Report& report, std::int32_t rank, bool on_rank) {
-  std::vector<std::int64_t> times;
-  for (const LayerReport& layer : report.layers) {
-    if (!layer.layer || !layer.forward) continue;
-    const bool there = std::find(layer.ranks.begin(), layer.ranks.end(), rank) != layer.ranks.end();
-    if (there == on_rank) times.push_back(layer.forward->microbatch_ns);
-  }
-  if (times.empty()) return std::nullopt;
-  return lower_median(std::move(times));
-}
-
 // A layer that takes longer on this rank than on the median one of several that run it; null where none does.
 const LayerReport* slower_than_elsewhere(const Report& report, std::int32_t rank) {
   for (const LayerReport& layer : report.layers) {
