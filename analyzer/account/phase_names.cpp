@@ -9,7 +9,7 @@ enum class Where : std::uint8_t { whole, first, last };  // the name, or how it 
 
 struct Entry {
   Where where;
-  std::string_view text;  // lower case
+  std::string_view text;
   Phase phase;
 };
 
@@ -39,37 +39,53 @@ constexpr Entry kNames[] = {
     {Where::last, ".validation_step", Phase::evaluation},
     {Where::last, ".test_step", Phase::evaluation},
     {Where::last, ".save_checkpoint", Phase::checkpoint},
-    // Names that people give their ranges.
+    // Names that people give their ranges, in words: "save_ckpt", "save-ckpt" and "Save ckpt" are one name.
     {Where::whole, "checkpoint", Phase::checkpoint},
-    {Where::whole, "checkpoint_save", Phase::checkpoint},
-    {Where::whole, "checkpoint_load", Phase::checkpoint},
     {Where::whole, "checkpoint save", Phase::checkpoint},
     {Where::whole, "checkpoint load", Phase::checkpoint},
-    {Where::whole, "load_checkpoint", Phase::checkpoint},
     {Where::whole, "load checkpoint", Phase::checkpoint},
-    {Where::whole, "load_state_dict", Phase::checkpoint},
-    {Where::first, "save_checkpoint", Phase::checkpoint},
-    {Where::first, "save-checkpoint", Phase::checkpoint},  // Megatron-LM's timers
-    {Where::first, "save checkpoint", Phase::checkpoint},
+    {Where::whole, "load ckpt", Phase::checkpoint},
+    {Where::whole, "load state dict", Phase::checkpoint},
+    {Where::first, "save checkpoint", Phase::checkpoint},  // and Megatron-LM's timers
+    {Where::whole, "save ckpt", Phase::checkpoint},
+    {Where::whole, "save model", Phase::checkpoint},
+    {Where::whole, "saving checkpoint", Phase::checkpoint},
+    {Where::whole, "write checkpoint", Phase::checkpoint},
     {Where::whole, "compile", Phase::compilation},
     {Where::whole, "eval", Phase::evaluation},
-    {Where::whole, "eval_loop", Phase::evaluation},
+    {Where::whole, "eval epoch", Phase::evaluation},
+    {Where::whole, "eval loop", Phase::evaluation},
+    {Where::whole, "eval step", Phase::evaluation},
     {Where::whole, "evaluate", Phase::evaluation},
-    {Where::whole, "evaluate_and_print_results", Phase::evaluation},
+    {Where::whole, "evaluate and print results", Phase::evaluation},
+    {Where::whole, "evaluate model", Phase::evaluation},
+    {Where::whole, "val", Phase::evaluation},
+    {Where::whole, "val epoch", Phase::evaluation},
+    {Where::whole, "val loop", Phase::evaluation},
+    {Where::whole, "val step", Phase::evaluation},
     {Where::whole, "validate", Phase::evaluation},
     {Where::whole, "validation", Phase::evaluation},
+    {Where::whole, "validation epoch", Phase::evaluation},
     {Where::whole, "validation loop", Phase::evaluation},
+    {Where::whole, "validation step", Phase::evaluation},
     {Where::whole, "startup", Phase::start_up},
     {Where::whole, "setup", Phase::start_up},
     {Where::whole, "initialization", Phase::start_up},
-    {Where::whole, "model-and-optimizer-setup", Phase::start_up},
-    {Where::whole, "train/valid/test-data-iterators-setup", Phase::start_up},
+    {Where::whole, "load model", Phase::start_up},
+    {Where::whole, "model setup", Phase::start_up},
+    {Where::whole, "model and optimizer setup", Phase::start_up},  // Megatron-LM's timers
+    {Where::whole, "train valid test data iterators setup", Phase::start_up},
 };
 
-bool same(std::string_view name, std::string_view lower) {
-  return std::equal(name.begin(), name.end(), lower.begin(), lower.end(), [](char one, char other) {
-    return (one >= 'A' && one <= 'Z' ? static_cast<char>(one - 'A' + 'a') : one) == other;
-  });
+// As the table is written: lower case; what stands between words is a space.
+char as_in_table(char letter) {
+  if (letter >= 'A' && letter <= 'Z') return static_cast<char>(letter - 'A' + 'a');
+  return letter == '_' || letter == '-' || letter == '/' ? ' ' : letter;
+}
+
+bool same(std::string_view name, std::string_view text) {
+  return std::equal(name.begin(), name.end(), text.begin(), text.end(),
+                    [](char one, char other) { return as_in_table(one) == as_in_table(other); });
 }
 
 bool fits(const Entry& entry, std::string_view name) {
