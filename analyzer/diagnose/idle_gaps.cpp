@@ -22,20 +22,25 @@ bool is_behind(Nanoseconds time, const SchedulingPoint& point) {
 
 }  // namespace
 
-IntervalSet gaps_of(const RankTrace& rank, const Report& report, Cause cause) {
-  std::vector<Interval> windows, busy, loading;
+IntervalSet windows_of(const RankTrace& rank, const Report& report) {
+  std::vector<Interval> steps;
   const std::int64_t origin = report.origin_aligned_ns;
   for (const StepReport& step : report.steps)
-    if (step.rank == rank.rank) windows.push_back({step.begin_ns + origin, step.end_ns + origin});
+    if (step.rank == rank.rank) steps.push_back({step.begin_ns + origin, step.end_ns + origin});
+  const IntervalSet in_steps = IntervalSet::from(std::move(steps));
   for (const RankReport& one : report.ranks)
-    if (one.rank == rank.rank && report.steps.empty())
-      windows.push_back({one.begin_ns + origin, one.end_ns + origin});
+    if (one.rank == rank.rank && one.measures.window_ns > in_steps.measure())
+      return IntervalSet::from({{one.begin_ns + origin, one.end_ns + origin}});
+  return in_steps;
+}
+
+IntervalSet gaps_of(const RankTrace& rank, const Report& report, Cause cause) {
+  std::vector<Interval> busy, loading;
   for (const Activity& activity : rank.activities)
     if (activity.begin < activity.end) busy.push_back({activity.begin, activity.end});
   for (const HostRange& range : rank.host_ranges)
     if (range.kind == HostKind::data_loading) loading.push_back({range.begin, range.end});
-  const IntervalSet gaps =
-      subtract(IntervalSet::from(std::move(windows)), IntervalSet::from(std::move(busy)));
+  const IntervalSet gaps = subtract(windows_of(rank, report), IntervalSet::from(std::move(busy)));
   const IntervalSet loads = IntervalSet::from(std::move(loading));
   return cause == Cause::data_wait ? intersect(gaps, loads) : subtract(gaps, loads);
 }

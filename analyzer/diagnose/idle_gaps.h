@@ -26,6 +26,10 @@ struct GapTimes {
   };
   std::optional<Running> running;
 };
+// What the rank's figures in the report are over: steps; or, where they are over more, all that was recorded
+// of it. In the job's aligned time.
+IntervalSet windows_of(const RankTrace& rank, const Report& report);
+
 // The times themselves.
 IntervalSet gaps_of(const RankTrace& rank, const Report& report, Cause cause);
 // O((activities + ranges + looks) log).

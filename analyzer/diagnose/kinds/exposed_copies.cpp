@@ -9,6 +9,7 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/model/copy_kind.h"
 #include "analyzer/report/quantity.h"
@@ -53,8 +54,9 @@ constexpr std::int64_t kCopyPermille = 30;
 
 using TimeByKind = std::array<std::int64_t, kCopyKinds>;
 
-// Each kind's time in which the rank neither computes nor communicates. Two kinds at once count for both.
-void add_exposed(const Job& job, const RankTrace& rank, TimeByKind& sums) {
+// Each kind's time in the rank's steps in which it neither computes nor communicates. Two kinds at once count
+// for both.
+void add_exposed(const Job& job, const RankTrace& rank, const IntervalSet& windows, TimeByKind& sums) {
   IntervalSet busy;
   std::array<IntervalSet, kCopyKinds> copies;
   for (const Activity& activity : rank.activities) {
@@ -66,7 +68,7 @@ void add_exposed(const Job& job, const RankTrace& rank, TimeByKind& sums) {
     }
   }
   for (std::size_t kind = 0; kind < copies.size(); ++kind)
-    sums[kind] += subtract(copies[kind], busy).measure();
+    sums[kind] += intersect(subtract(copies[kind], busy), windows).measure();
 }
 
 const char* remedy_against(CopyKind kind) {
@@ -101,7 +103,8 @@ void find_exposed_copies(const FindingContext& context, std::vector<Finding>& fi
   if (!context.is_worth(context.total(Cause::copy), kCopyPermille)) return;
   Finding finding = context.all_of_its_cause(kExposedCopies);
   TimeByKind sums{};
-  for (const RankTrace& rank : context.diagnosis.job.ranks) add_exposed(context.diagnosis.job, rank, sums);
+  for (const RankTrace& rank : context.diagnosis.job.ranks)
+    add_exposed(context.diagnosis.job, rank, windows_of(rank, context.report), sums);
   std::vector<std::size_t> order;
   for (std::size_t kind = 0; kind < sums.size(); ++kind)
     if (sums[kind] > 0) order.push_back(kind);

@@ -46,5 +46,29 @@ TEST(Findings, CopiesAreAdvisedByTheirKind) {
     EXPECT_THAT(remedy_of(other), Not(HasSubstr("pin_memory"))) << other;
 }
 
+// What is copied before steady steps costs these nothing: it is neither counted nor advised against.
+TEST(Findings, CopiesOutsideOfStepsAreNotTheirs) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    RankBuilder& one = job.rank(rank);
+    one.step(0, 0, 6000 * us);  // warm-up
+    one.copy(0, 5000 * us).launched(0, 1).named("Memcpy HtoD (Pageable -> Device)");
+    for (int step = 1; step < 21; ++step) {
+      const Nanoseconds begin = 5000 * us + step * 1000 * us;
+      one.compute(begin, begin + 900 * us).launched(begin, begin + 1);
+      one.copy(begin + 900 * us, begin + 1000 * us).launched(begin, begin + 2);
+      one.named("Memcpy DtoH (Device -> Pageable)");
+      one.step(step, begin, begin + 1000 * us);
+    }
+  }
+  AnalysisOptions options;
+  options.steady = true;
+  const Finding copies = finding(checked_analysis(job.build(), options).report, "exposed_copies");
+  EXPECT_EQ(copies.lost_ns, 2 * 20 * 100 * us);
+  EXPECT_THAT(copies.evidence, Contains(HasSubstr("4.00 ms")));
+  EXPECT_THAT(copies.evidence, Not(Contains(HasSubstr("pageable host memory to the device"))));
+  EXPECT_THAT(copies.remedy, HasSubstr(".item()"));
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer
