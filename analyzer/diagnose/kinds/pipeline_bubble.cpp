@@ -163,8 +163,9 @@ std::string remedy_of(const PipelineReport& p, Imbalance imbalance, bool has_lat
         "whether the stages are balanced can't be told: stage {} (rank {}) computes longest, which may be "
         "its waiting for a core; record on cores that nothing else uses; then {}",
         stage->stage, stage->rank, better_schedules(p));
-  return std::string(imbalance == Imbalance::little ? "that a stage's passes compute longer costs little"
-                                                    : "no stage's passes compute longer than the others'") +
+  return std::string(imbalance == Imbalance::little
+                         ? "that a stage's passes compute longer costs little"
+                         : "no stage's passes compute a tenth longer than the others'") +
          ": look at what stages do beside their passes, and "
          "at what stands before the gaps (`lockstep view`): messages, hosts, a pass that does not compute "
          "all the "
