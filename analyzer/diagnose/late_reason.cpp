@@ -12,6 +12,7 @@
 #include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/diagnose/late_compute.h"
 #include "analyzer/diagnose/late_launches.h"
+#include "analyzer/diagnose/late_transfers.h"
 #include "analyzer/diagnose/own_doing.h"
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/slow_place_words.h"
@@ -266,10 +267,7 @@ LateReason reason_of_cause(const FindingContext& context, const StepTable& steps
       reason.remedy = "look for stream waits and synchronising calls before the collective on that rank";
       return reason;
     case Cause::transfer:
-      reason.code = "link";
-      reason.doing = fmt::format("is held up by its link, {} longer", format_duration(late.cause_ns));
-      reason.evidence.push_back(in_a_step(in_words(context, Cause::transfer), late));
-      return reason;
+      return reason_of_transfer(context, steps, late);
     default:
       reason.doing = "comes late, and why is not known";
       reason.remedy =

@@ -16,7 +16,7 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/late_reason.h"
 #include "analyzer/diagnose/late_words.h"
-#include "analyzer/diagnose/links.h"
+#include "analyzer/diagnose/rank_transfers.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/lateness/core_waits.h"
@@ -113,8 +113,9 @@ constexpr Explanation kSlowLinkOfRankExplained{
         "same operations, after everybody had come: it was held up by its link, not by its work.",
     .found =
         "As for a persistent straggler, in whose place it stands, and what exceeds the others' time is "
-        "transfer in the same operations. Where these stay on one host, its transfer has to be a quarter longer "
-        "than the others' at least: processes of one host share its path. Not of CPUs whose cores do not "
+        "transfer: by half of that at least in operations that the others carry out at the same size, or "
+        "groups of as many ranks on as many hosts. Where these stay on one host, its transfer has to be a "
+        "quarter longer than the others' at least: processes of one host share its path. Not of CPUs whose cores do not "
         "suffice: what carries out transfers wants cores as well.",
     .wrong =
         "The rank computes longer than the others between the operations: then it would be late without "
@@ -184,27 +185,6 @@ When once_in_so_many(const PeriodicLateness& periodic) {
   return when;
 }
 
-// Whether what the rank moves data for longer than the others of the same operations lies in operations whose
-// ranks are all on one host, or nobody knows on which: a link between these is the host's own path.
-bool is_within_host(const Report& report, std::int32_t late) {
-  const HostOfRank hosts = hosts_of(report);
-  std::int64_t within = 0, between = 0;
-  for (const CollectiveReport& collective : report.collectives) {
-    std::optional<std::int64_t> own;
-    std::vector<std::int64_t> others;
-    for (const CollectiveRank& rank : collective.ranks) {
-      if (rank.rank == late)
-        own = rank.transfer_ns;
-      else
-        others.push_back(rank.transfer_ns);
-    }
-    if (!own || others.empty()) continue;
-    std::int64_t& sum = hosts_of(collective, hosts).size() > 1 ? between : within;
-    sum = saturating_add(sum, *own - lower_median(std::move(others)));
-  }
-  return between <= 0 || within > between;
-}
-
 void make_link_finding(const FindingContext& context, const RankLateness& late, const When& when,
                        Finding& finding) {
   finding.title = fmt::format(
@@ -240,14 +220,7 @@ std::string remedy_of_rhythm(std::int32_t rank, std::int64_t period, const std::
 Finding make_finding(const FindingContext& context, const StepTable& steps, const RankLateness& late,
                      const When& when, const BlameReport& blame) {
   LateReason reason = reason_of(context, steps, late);
-  const bool is_link = reason.code == "link" && (!is_within_host(context.report, late.rank) ||
-                                                 4 * reason.part->ns >= reason.part->others_ns);
-  if (reason.code == "link" && !is_link) {
-    reason.code = "unknown";
-    reason.doing = "ends the same operations later than the others, and why is not known";
-    reason.remedy = fmt::format(
-        "see what else runs on rank {}'s cores; record NCCL_DEBUG=INFO beside the run", late.rank);
-  }
+  const bool is_link = reason.code == "link";
   Finding finding = (is_link ? kSlowLinkOfRank : *when.kind).make();
   finding.rank = late.rank;
   finding.reason = reason.code;

@@ -1,0 +1,33 @@
+// Does a rank move data more slowly than others, or more of it?
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "analyzer/lateness/step_table.h"
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+struct RankTransfers {
+  // A step: by how much longer its transfers that nothing hides take than the same operations of comparable
+  // ranks at the same size, ns. Comparable are the other ranks of an operation, and the ranks of the same
+  // operation in other groups of as many ranks, on as many hosts; of both what is shorter counts. What has no
+  // such peer counts as no longer.
+  std::int64_t slower_ns = 0;
+  // A step: what its operations carry, and the lower median of the other ranks', bytes. Absent where some
+  // size is not known.
+  std::optional<std::int64_t> bytes, others_bytes;
+
+  // A quarter more than the others.
+  bool moves_more() const { return bytes && others_bytes && 4 * *bytes >= 5 * *others_bytes; }
+};
+
+// Over the table's steps. O(operations · their ranks).
+RankTransfers transfers_of(const Report& report, const StepTable& steps, std::int32_t rank);
+
+// Whether what the rank moves data for longer than the others of the same operations lies in operations whose
+// ranks are all on one host, or nobody knows on which: a link between these is the host's own path.
+bool is_within_host(const Report& report, std::int32_t rank);
+
+}  // namespace lockstep::analyzer
