@@ -166,12 +166,64 @@ TEST(LittleKnown, RanksOfDifferentNumbersOfStepsAreToldOfWhatAllHave) {
   EXPECT_EQ(report.lateness.ranks.size(), 3U);
   EXPECT_EQ(report.lateness.steps, 40);
   EXPECT_THAT(verdict_lines(report),
-              testing::Contains(HasSubstr("Of rank 3 too little was recorded to tell; of "
-                                          "the others none is late throughout")));
+              testing::Contains(HasSubstr("Whether rank 3 is late can't be told: only 12 of 40 steps of it "
+                                          "are known. Over the 12 that all ranks have, `lockstep analyze "
+                                          "--steps 0:11` would tell.")));
+  EXPECT_THAT(verdict_lines(report), testing::Contains(HasSubstr("No other rank is late throughout")));
   const Report whole = report_of(job_of(4, 40, [&](int step, std::int32_t rank) -> Nanoseconds {
                                    return rank == 3 && step == 39 ? 0 : noise();
                                  }).build());
   EXPECT_THAT(message(whole, "steps_differ"), HasSubstr("no warning")) << "the last one was cut";
+}
+
+// Of two ranks no other is left to compare with: what there is tells who came last in it, and no more.
+TEST(LittleKnown, OfTwoRanksOneWithFewStepsIsSaidThatNobodyCanBeJudged) {
+  Noise noise(0.01);
+  const Report report = report_of(job_of(2, 60, [&](int step, std::int32_t rank) -> Nanoseconds {
+                                    return rank == 1 && step >= 5 ? 0 : noise();
+                                  }).build());
+  EXPECT_FALSE(report.lateness.can_tell);
+  EXPECT_EQ(report.lateness.steps_needed, 10);
+  const std::vector<std::string> verdict = verdict_lines(report);
+  EXPECT_THAT(verdict, testing::Contains(
+                           HasSubstr("Who is late can't be told: only 5 of 60 steps of rank 1 are known. "
+                                     "A record of the same steps of all ranks would tell, of 10 at "
+                                     "least.")));
+  EXPECT_THAT(verdict, testing::Contains(HasSubstr("In what is known of all, the others wait for rank")));
+}
+
+// Its steps look like a warm-up of rank 0, which waits in them: of steady training none of it is known.
+TEST(LittleKnown, OfTwoRanksThatNobodyCanJudgeNobodyIsCleared) {
+  Noise noise(0.01);
+  const Report report =
+      report_of(job_of(2, 60, [&](int step, std::int32_t rank) -> Nanoseconds {
+                  return rank == 1 && step >= 5 ? 0 : noise(rank == 1 && step < 5 ? 1.6 : 1);
+                }).build());
+  const std::vector<std::string> verdict = verdict_lines(report);
+  EXPECT_THAT(verdict, testing::Contains(HasSubstr("none of 55 steady steps of rank 1 is known")));
+  EXPECT_THAT(verdict, testing::Not(testing::Contains(HasSubstr("No rank is waited for"))));
+}
+
+TEST(LittleKnown, OneRankOfTwoIsSaidToTellNothingOfWaiting) {
+  Job alone = job_of(1, 30, [](int, std::int32_t) { return 5'000'000; }).build();
+  alone.world_size = 2;
+  alone.ranks_missing = {1};
+  const std::vector<std::string> verdict = verdict_lines(report_of(alone));
+  EXPECT_THAT(verdict,
+              testing::Contains(HasSubstr("1 of 2 ranks left no record: how much of the communication of "
+                                          "rank 0 is waiting and how much moves data can't be told. Record "
+                                          "all ranks, and read them together.")));
+  EXPECT_THAT(verdict, testing::Not(testing::Contains(HasSubstr("No rank is waited for"))));
+  EXPECT_THAT(verdict, testing::Not(testing::Contains(HasSubstr("is waiting (0.0 %)"))));
+}
+
+TEST(LittleKnown, FewStepsThatNeverSettleAreSaidToBeSo) {
+  const Report report =
+      report_of(job_of(2, 12, [](int step, std::int32_t) { return 20'000'000 - 1'000'000 * step; }).build());
+  EXPECT_THAT(message(report, "steps_drift"),
+              testing::AllOf(HasSubstr("in the first third of the steady ones"),
+                             HasSubstr("Record until it stays, 20 steady steps or more")));
+  EXPECT_THAT(account_lines(report), testing::Contains(HasSubstr("The steps do not settle")));
 }
 
 TEST(LittleKnown, OfARankWhoseFileWasCutNothingIsSaid) {

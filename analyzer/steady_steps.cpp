@@ -22,6 +22,7 @@ constexpr std::size_t kLeastSteps = 4;
 constexpr std::size_t kLeastLeft = 2;
 constexpr std::size_t kLongestShortPrefix = 10;
 constexpr std::size_t kFew = 20;  // too few to know the noise
+constexpr std::size_t kFewForDrift = 8;
 constexpr std::int64_t kOfOneRank = 4;
 
 struct Explained {
@@ -134,6 +135,60 @@ std::vector<IntervalSet> of_all_ranks(const Job& job, std::span<const Phases> ph
   return sets;
 }
 
+// Of n values with deviation d a median has an error of 1.25 d / √n; the difference of two √2 times that.
+double error_of_difference(double deviation, double count) {
+  return std::numbers::sqrt2 * 1.2533 * deviation / std::sqrt(count);
+}
+
+// How much steps differ from one to the next beyond what they all grow by: what is left where a trend is
+// taken off, of few of which nobody knows how they would lie around their median.
+double noise_around_trend(std::span<const StepLength> steps) {
+  std::vector<std::int64_t> changes;
+  for (std::size_t i = 1; i < steps.size(); ++i) changes.push_back(steps[i].ns - steps[i - 1].ns);
+  const std::int64_t trend = lower_median(changes);
+  for (std::int64_t& change : changes) change = std::abs(change - trend);
+  return 1.4826 * static_cast<double>(lower_median(std::move(changes))) / std::numbers::sqrt2;
+}
+
+// Of how many more pairs of steps the later one is longer than of how many it is shorter, in standard
+// deviations of what steps in any order have (Kendall).
+double order_of(std::span<const StepLength> steps) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    for (std::size_t j = i + 1; j < steps.size(); ++j)
+      sum += (steps[j].ns > steps[i].ns ? 1 : 0) - (steps[j].ns < steps[i].ns ? 1 : 0);
+  const auto n = static_cast<double>(steps.size());
+  return static_cast<double>(sum) / std::sqrt(n * (n - 1) * (2 * n + 5) / 18);
+}
+
+// Of few steps a change by half as much again has to be seen: their noise is hardly known, and a smaller one
+// may be that.
+std::optional<StepDrift> find_great_drift(std::span<const StepLength> steps) {
+  constexpr double kOrdered = 3, kErrors = 6;
+  if (steps.size() < kFewForDrift) return std::nullopt;
+  std::array<double, 3> medians{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::size_t begin = i * steps.size() / 3, end = (i + 1) * steps.size() / 3;
+    medians[i] = static_cast<double>(median_of(steps.subspan(begin, end - begin)));
+  }
+  const double sign = medians[2] > medians[0] ? 1 : -1;
+  const double in_all = sign * (medians[2] - medians[0]);
+  const double error = error_of_difference(noise_around_trend(steps), static_cast<double>(steps.size()) / 3);
+  if (in_all < std::min(medians[0], medians[2]) / 2 || in_all < kErrors * error) return std::nullopt;
+  // Neither steps that settled after a while nor ones that took a leap once are still changing.
+  const double least = in_all / 5;
+  if (sign * (medians[1] - medians[0]) < least || sign * (medians[2] - medians[1]) < least)
+    return std::nullopt;
+  if (sign * order_of(steps) < kOrdered) return std::nullopt;
+  return StepDrift{static_cast<std::int64_t>(medians[0]), static_cast<std::int64_t>(medians[2])};
+}
+
+// Whatever they look like, so many steps are the least of which a smaller change would show as well.
+std::string what_would_show_drift(std::size_t steps) {
+  return steps < kFew ? fmt::format("Record until it stays, {} steady steps or more", kFew)
+                      : "Record until it stays";
+}
+
 void add_phase(std::int64_t ns, std::int32_t rank, std::size_t phase, StepLength& length) {
   if (ns > length.phase_ns[phase]) {
     length.phase_next_ns[phase] = std::exchange(length.phase_ns[phase], ns);
@@ -177,7 +232,7 @@ std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> step
 }
 
 std::optional<StepDrift> find_drift(std::span<const StepLength> steps) {
-  if (steps.size() < kFew) return std::nullopt;
+  if (steps.size() < kFew) return find_great_drift(steps);
   std::array<double, 4> medians{}, deviations{};
   for (std::size_t i = 0; i < 4; ++i) {
     const std::size_t begin = i * steps.size() / 4, end = (i + 1) * steps.size() / 4;
@@ -192,9 +247,8 @@ std::optional<StepDrift> find_drift(std::span<const StepLength> steps) {
   const bool falls = medians[0] > medians[1] && medians[1] > medians[2] && medians[2] > medians[3];
   if (!rises && !falls) return std::nullopt;
   const double in_all = std::abs(medians[3] - medians[0]), at_last = std::abs(medians[3] - medians[2]);
-  // Of a median of n values with deviation d: 1.25 d / √n; of the difference of two √2 times that.
-  const double error = std::numbers::sqrt2 * 1.2533 * std::max(deviations[2], deviations[3]) /
-                       std::sqrt(static_cast<double>(steps.size()) / 4);
+  const double error =
+      error_of_difference(std::max(deviations[2], deviations[3]), static_cast<double>(steps.size()) / 4);
   if (in_all < std::min(medians[0], medians[3]) / 4 || at_last < medians[2] / 20 || at_last < 3 * error)
     return std::nullopt;
   return StepDrift{static_cast<std::int64_t>(medians[0]), static_cast<std::int64_t>(medians[3])};
@@ -216,10 +270,11 @@ std::optional<Warning> doubt_of_steady_steps(std::span<const StepLength> steps,
   if (!drift) return std::nullopt;
   return Warning{
       "steps_drift",
-      fmt::format("steps do not settle: their median goes from {} in the first quarter of the steady ones "
-                  "to {} in the last; figures are means over what is still changing. Record until it "
-                  "stays, or look at a part (--steps)",
-                  format_duration(drift->first_ns), format_duration(drift->last_ns)),
+      fmt::format("steps do not settle: their median goes from {} in the first {} of the steady ones "
+                  "to {} in the last; figures are means over what is still changing. {}, or look at a part "
+                  "(--steps)",
+                  format_duration(drift->first_ns), steady.size() < kFew ? "third" : "quarter",
+                  format_duration(drift->last_ns), what_would_show_drift(steady.size())),
       kNoRank};
 }
 

@@ -145,42 +145,6 @@ TEST(SteadySteps, WarmUpIsFoundInNoise) {
   EXPECT_GE(found, kRuns * 99 / 100);
 }
 
-TEST(SteadySteps, ThatDoNotSettleAreSaid) {
-  std::vector<std::int64_t> growing, settled, walking;
-  for (std::int64_t i = 0; i < 40; ++i) {
-    growing.push_back(1000 + 10 * i);
-    settled.push_back(i < 20 ? 1000 + 20 * i : 1400);
-    walking.push_back(i % 20 < 10 ? 1000 : 1400);
-  }
-  const std::optional<StepDrift> drift = find_drift(steps_of(growing));
-  ASSERT_TRUE(drift);
-  EXPECT_EQ(drift->first_ns, 1040);
-  EXPECT_EQ(drift->last_ns, 1340);
-  std::reverse(growing.begin(), growing.end());
-  EXPECT_TRUE(find_drift(steps_of(growing))) << "nor where they grow shorter";
-  EXPECT_FALSE(find_drift(steps_of(settled))) << "it grew, and stays";
-  EXPECT_FALSE(find_drift(steps_of(walking)));
-  growing.resize(19);
-  EXPECT_FALSE(find_drift(steps_of(growing))) << "of few nobody can tell";
-}
-
-TEST(SteadySteps, NoiseIsNoDrift) {
-  std::mt19937 random(5);
-  std::normal_distribution<double> normal;
-  int found = 0;
-  constexpr int kRuns = 1000;
-  for (int run = 0; run < kRuns; ++run) {
-    std::vector<std::int64_t> lengths;
-    double state = normal(random);
-    for (int i = 0; i < 40; ++i) {
-      state = 0.6 * state + 0.8 * normal(random);
-      lengths.push_back(static_cast<std::int64_t>(1e8 * std::exp((run % 2 == 0 ? 0.05 : 0.3) * state)));
-    }
-    if (find_drift(steps_of(lengths))) ++found;
-  }
-  EXPECT_LE(found, kRuns / 100);
-}
-
 // Steps 0 to 5 of two ranks. Step 0 takes 5000 ns, rank 1 computes all of it and rank 0 waits; in the others
 // nobody waits.
 JobBuilder job_with_warm_up() {

@@ -112,11 +112,13 @@ LatenessReport judge_lateness(const StepTable& table, const Report& report, doub
   const std::size_t steps = table.steps.size(), count = table.rank_count();
   result.steps = static_cast<std::int64_t>(steps);
   result.step_ns = table.mean_step_ns;
-  if (count < 2) return result;
+  // Where all ranks but one lack steps, the table holds nobody; with all of their steps they would be in it.
+  const std::size_t judged = count < 2 && !report.steps.empty() ? report.ranks.size() : count;
+  if (judged < 2) return result;
   // Of few steps no more than by the other ways to be late: there are no standard errors to go by.
-  const std::size_t needed = std::max(kLeastBlocks, blocks_needed(count, std::min(level, kLatenessLevel)));
+  const std::size_t needed = std::max(kLeastBlocks, blocks_needed(judged, std::min(level, kLatenessLevel)));
   result.steps_needed = static_cast<std::int64_t>(needed);
-  if (steps == 0 || table.mean_step_ns <= 0) return result;
+  if (count < 2 || steps == 0 || table.mean_step_ns <= 0) return result;
 
   const std::vector<std::vector<double>> series = series_of_ranks(table);
   const double correlation = cautious_autocorrelation(series);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/report/exposure.h"
+#include "analyzer/report/lacking_steps.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
@@ -59,6 +60,8 @@ std::string beginning(const Report& report, const BlameReport& first) {
   } else if (!lateness.can_tell && !report.steps_present.empty() && lateness.steps > 0) {
     who = lateness.steps == 1 ? "in the one step looked at the others wait for "
                               : fmt::format("in the {} steps looked at the others wait for ", lateness.steps);
+  } else if (!lateness.can_tell && ranks_lacking_steps(report).any()) {
+    who = "in what is known of all, the others wait for ";
   }
   if (report.some_ranks_only) who = "in the whole job, " + who;
   who.front() = static_cast<char>(who.front() - 'a' + 'A');
@@ -159,11 +162,13 @@ std::string what_would_tell_more(const Report& report) {
                      format_count(two_digits(lateness.steps_to_tell)));
 }
 
-// Ranks with a trace that lacks many of the steps, or is damaged: whether these are late nobody has judged.
-std::vector<std::int32_t> ranks_not_judged(const Report& report) {
+// Ranks whose trace is damaged, or whose waits are not known: whether these are late nobody has judged. Of
+// ranks that lack many of the steps the verdict has said so.
+std::vector<std::int32_t> ranks_not_judged(const Report& report, const LackingSteps& lacking) {
   std::vector<std::int32_t> ranks;
   for (const RankReport& rank : report.ranks)
-    if (std::ranges::none_of(report.lateness.ranks,
+    if (!lacking.has(rank.rank) &&
+        std::ranges::none_of(report.lateness.ranks,
                              [&](const RankLateness& judged) { return judged.rank == rank.rank; }))
       ranks.push_back(rank.rank);
   return ranks;
@@ -177,7 +182,8 @@ void print_nobody_late(const Report& report, Page& page) {
   const bool shared_gpu = std::any_of(ranks.begin(), ranks.end(), [](const RankLateness& rank) {
     return rank.not_accused_because == NotAccused::gpu_shared;
   });
-  const std::vector<std::int32_t> not_judged = ranks_not_judged(report);
+  const LackingSteps lacking = ranks_lacking_steps(report);
+  const std::vector<std::int32_t> not_judged = ranks_not_judged(report, lacking);
   Line line;
   line.text(
           few_cores ? "Cores are short, and who gets one last comes last: whether a rank is late throughout "
@@ -189,7 +195,8 @@ void print_nobody_late(const Report& report, Page& page) {
               ? fmt::format(
                     "Of {} too little was recorded to tell; of the others none is late throughout: over ",
                     name_ranks(not_judged))
-              : "No rank is late throughout: over ")
+          : lacking.any() ? "No other rank is late throughout: over "
+                          : "No rank is late throughout: over ")
       .text(fmt::format("{} steps ", report.lateness.steps));
   add_waiting(report, line);
   line.text(".");
@@ -262,7 +269,8 @@ std::string name_ranks(const std::vector<std::int32_t>& ranks) {
 // Where too little was recorded to tell, who it was in what there is.
 void print_blame(const Report& report, const Totals& totals, Page& page) {
   if (!totals.waits_known || totals.communication_ns == 0) return;
-  if (report.world_size == 1) return;  // there is nobody to wait for it
+  // There is nobody to wait for it, or nobody known.
+  if (report.world_size == 1 || report.ranks_present.size() == 1) return;
   std::vector<const BlameReport*> late = late_ranks(report);
   const bool scheduled = has_scheduled_waits(report);
   if (late.empty() && report.lateness.can_tell &&
@@ -271,6 +279,8 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
     return;
   }
   if (late.empty()) {
+    // That nobody could be judged is said.
+    if (!report.lateness.can_tell && ranks_lacking_steps(report).any()) return;
     page.wrap(Line{}.text(scheduled ? "No rank is late: they wait for each other in their pipeline alone" +
                                           beyond_schedule(report) + "."
                                     : "No rank is waited for longer than the clocks can tell."),
@@ -303,8 +313,8 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
   }
   const BlameReport& first = *late.front();
   const LatenessReport& lateness = report.lateness;
-  const bool too_few =
-      !lateness.can_tell && lateness.steps > 0 && lateness.steps < lateness.steps_needed && !first.partial;
+  const bool too_few = !lateness.can_tell && lateness.steps > 0 && lateness.steps < lateness.steps_needed &&
+                       !first.partial && !ranks_lacking_steps(report).any();  // what would do is said
   page.wrap(
       Line{}
           .text(beginning(report, first))

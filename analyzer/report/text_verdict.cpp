@@ -7,6 +7,7 @@
 
 #include "analyzer/report/all_clear.h"
 #include "analyzer/report/exposure.h"
+#include "analyzer/report/lacking_steps.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
@@ -63,8 +64,38 @@ void print_budget(const Report& report, const Totals& totals, Page& page) {
   page.wrap(line, kIndent, kIndent);
 }
 
+// One rank's record of a job of several: what it waits for others looks as what it moves does.
+bool leaves_waiting_open(const Report& report, const Totals& totals) {
+  return !report.ranks_missing.empty() && report.ranks_present.size() == 1 && totals.communication_ns > 0 &&
+         (!totals.waits_known || transfer_totals(report).doubtful_ns > 0);
+}
+
+void print_one_of_several(const Report& report, const Totals& totals, Page& page) {
+  const auto missing = static_cast<std::int64_t>(report.ranks_missing.size());
+  page.wrap(
+      Line{}
+          .bold(
+              fmt::format("{} of {} ranks left no record", format_count(missing), format_count(missing + 1)))
+          .text(leaves_waiting_open(report, totals)
+                    ? fmt::format(
+                          ": how much of the communication of {} is waiting and how much moves data can't be "
+                          "told. Record all ranks, and read them together.",
+                          name_ranks(report.ranks_present))
+                    : ": who waits for whom can't be told. Record all ranks, and read them together."),
+      kIndent, kIndent);
+}
+
+// Who is late is judged without ranks of which too few steps are known.
+void print_lacking_steps(const Report& report, const Totals& totals, Page& page) {
+  if (!totals.waits_known || totals.communication_ns == 0) return;
+  const LackingSteps lacking = ranks_lacking_steps(report);
+  if (!lacking.any()) return;
+  const LackingStepsWords words = words_for(lacking, report);
+  page.wrap(Line{}.bold(words.what).text(words.why), kIndent, kIndent);
+}
+
 // What the rest of the verdict doesn't know.
-void print_reservations(const Report& report, Page& page) {
+void print_reservations(const Report& report, const Totals& totals, Page& page) {
   std::vector<std::int32_t> damaged;
   for (const RankReport& rank : report.ranks)
     if (rank.damaged) damaged.push_back(rank.rank);
@@ -76,6 +107,8 @@ void print_reservations(const Report& report, Page& page) {
             .text(fmt::format(": what {} computed and moved is not known, and left out of all sums.", who)),
         kIndent, kIndent);
   }
+  if (!report.ranks_missing.empty() && report.ranks_present.size() == 1)
+    print_one_of_several(report, totals, page);
   if (!report.ranks_missing.empty() && report.ranks.size() > 1) {
     page.wrap(
         Line{}
@@ -88,6 +121,7 @@ void print_reservations(const Report& report, Page& page) {
                       "other ranks alone."),
         kIndent, kIndent);
   }
+  print_lacking_steps(report, totals, page);
 }
 
 // "22.9 s moves data", and what may be either.
@@ -109,7 +143,7 @@ void print_communication(const Report& report, const Totals& totals, Page& page)
   }
   const std::string all = format_duration(totals.communication_ns);
   Line line;
-  if (totals.waits_known) {
+  if (totals.waits_known && !leaves_waiting_open(report, totals)) {
     line.bold(fmt::format("{} of {} of communication is waiting ({})", format_duration(totals.wait_ns), all,
                           format_share(totals.wait_ns, totals.communication_ns)))
         .text(describe_transfer(report, totals));
@@ -225,7 +259,7 @@ void print_verdict(const Report& report, const TextOptions& /*options*/, Page& p
     print_unknown(report, page);
     return;
   }
-  print_reservations(report, page);
+  print_reservations(report, totals, page);
   print_greatest_loss(report, page);
   print_budget(report, totals, page);
   print_communication(report, totals, page);
