@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -41,6 +42,26 @@ TEST_P(FixtureHang, NamesWhoNeverCame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(In, FixtureHang, testing::Values("pickle", "json"));
+
+// What ended has no times there: without the counters it is known all the same.
+TEST(FixtureHangs, WhatWhoNeverCameEndedIsToldWithoutCounters) {
+  const test::TemporaryFolder folder;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    std::string dump = test::read_whole_file(folder_of("json") + dump_name(rank));
+    const std::string counters = "\"pg_status\"";
+    const std::size_t at = dump.find(counters);
+    ASSERT_NE(at, std::string::npos);
+    (void)folder.write(dump_name(rank), dump.replace(at, counters.size(), "\"no_status\""));
+  }
+  const Analyzed result = analyzed_files({folder.path().string()});
+  const std::vector<Finding>& findings = result.analysis.report.findings;
+  const auto hang =
+      std::find_if(findings.begin(), findings.end(), [](const Finding& one) { return one.code == "hang"; });
+  ASSERT_NE(hang, findings.end());
+  EXPECT_EQ(hang->title, std::string(kHang) + "rank 2 never came");
+  EXPECT_THAT(hang->evidence,
+              testing::Contains(testing::StartsWith("rank 2 ended gloo:broadcast number 4 before")));
+}
 
 class FixtureDump : public testing::TestWithParam<std::tuple<const char*, int>> {
  protected:

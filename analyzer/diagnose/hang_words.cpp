@@ -43,6 +43,53 @@ std::string with_place(const Job& job, const OperationKey& key, const std::strin
   return where.empty() ? text : fmt::format("{} ({})", text, where);
 }
 
+std::string say_ended(const Job& job, std::uint32_t name, std::int64_t sequence) {
+  const std::string_view what = job.strings.view(name);
+  return fmt::format("ended {}{} before", what.empty() ? "an operation" : what,
+                     sequence != kNoSequence ? fmt::format(" number {}", sequence) : "");
+}
+
+const Communication* last_communication(const RankTrace& rank) {
+  const Communication* last = nullptr;
+  for (const Communication& communication : rank.communications)
+    if (communication.activity < rank.activities.size()) last = &communication;
+  return last;
+}
+
+// The last that it ended, as others show, or as it says itself; empty where nobody does.
+std::string what_it_ended(const Job& job, const RankTrace& rank, const std::optional<EndedTogether>& shown) {
+  if (shown) return say_ended(job, shown->name, shown->sequence);
+  if (const std::optional<EndedOperation>& last = rank.ending.last_ended)
+    return say_ended(job, last->name, last->sequence);
+  const Communication* const last = last_communication(rank);
+  return last == nullptr ? "" : say_ended(job, rank.activities[last->activity].name, last->sequence);
+}
+
+// The last that it issued of the operation's group, where no record of it is left; else empty.
+std::string what_it_issued(const RankTrace& rank, const OperationKey& key) {
+  if (key.group == kNone || key.is_message() || last_communication(rank) != nullptr) return {};
+  const auto progress = std::find_if(rank.ending.progress.begin(), rank.ending.progress.end(),
+                                     [&](const GroupProgress& one) { return one.group == key.group; });
+  if (progress == rank.ending.progress.end() || progress->issued == kNoSequence) return {};
+  return fmt::format("issued number {} of this group last", progress->issued);
+}
+
+// How far it came in each of its groups: which of them it was in last its counters don't tell.
+std::string what_it_counted(const Job& job, const RankTrace& rank) {
+  std::vector<std::string> parts;
+  for (const GroupProgress& one : rank.ending.progress) {
+    const std::int64_t number = std::max(one.issued, one.ended);
+    if (one.group == kNone || number == kNoSequence) continue;
+    if (parts.size() == kMaxNamed) {
+      parts.emplace_back("…");
+      break;
+    }
+    const std::string group = describe_place(job, {one.group});
+    parts.push_back(fmt::format("number {} of {}", number, group.empty() ? "a group" : group));
+  }
+  return parts.empty() ? "" : fmt::format("came to {} last", fmt::join(parts, ", "));
+}
+
 }  // namespace
 
 std::vector<RanksInOne> by_operation(const Job& job, const std::vector<HungRank>& those) {
@@ -136,28 +183,18 @@ std::string what_is_known_of(const Job& job, const ShownByOthers& others, const 
     parts.push_back(fmt::format("is in {}", name_of(job, rank.ending.operations.front())));
   if (!rank.ending.ranges.empty())
     parts.push_back(fmt::format("is in \"{}\"", job.strings.view(rank.ending.ranges.back())));
-  const Communication* last = nullptr;
-  for (const Communication& communication : rank.communications)
-    if (communication.activity < rank.activities.size()) last = &communication;
   const std::optional<EndedTogether> shown =
       others.last_of(static_cast<std::size_t>(found - job.ranks.begin()));
-  if (shown) {
-    parts.push_back(fmt::format("ended {} number {} before", job.strings.view(shown->name), shown->sequence));
-  } else if (last != nullptr) {
-    parts.push_back(
-        fmt::format("ended {}{} before", job.strings.view(rank.activities[last->activity].name),
-                    last->sequence != kNoSequence ? fmt::format(" number {}", last->sequence) : ""));
-  }
-  if (!shown && last == nullptr && key.group != kNone && !key.is_message()) {
-    const auto progress = std::find_if(rank.ending.progress.begin(), rank.ending.progress.end(),
-                                       [&](const GroupProgress& one) { return one.group == key.group; });
-    if (progress != rank.ending.progress.end() && progress->issued != kNoSequence)
-      parts.push_back(fmt::format("issued number {} of this group last", progress->issued));
-  }
+  if (std::string ended = what_it_ended(job, rank, shown); !ended.empty()) parts.push_back(std::move(ended));
+  if (!shown)
+    if (std::string issued = what_it_issued(rank, key); !issued.empty()) parts.push_back(std::move(issued));
   if (!rank.ending.doing.empty())
     parts.push_back(fmt::format("its {}: {}", has_stacks(job) ? "stack" : "last call", rank.ending.doing));
   if (looks == Looks::told)
     if (std::string seen = where_last_seen(job, rank); !seen.empty()) parts.push_back(std::move(seen));
+  if (parts.empty())
+    if (std::string counted = what_it_counted(job, rank); !counted.empty())
+      parts.push_back(std::move(counted));
   if (parts.empty()) parts.emplace_back("recorded nothing of what it did");
   return fmt::format("{}", fmt::join(parts, "; "));
 }

@@ -67,7 +67,7 @@ bool has_come(const RankTrace& rank, const OperationKey& key) {
          std::any_of(rank.ending.progress.begin(), rank.ending.progress.end(),
                      [&](const GroupProgress& progress) {
                        return progress.group == key.group && key.sequence != kNoSequence &&
-                              progress.issued >= key.sequence;
+                              std::max(progress.issued, progress.ended) >= key.sequence;
                      });
 }
 

@@ -11,6 +11,8 @@ namespace lockstep::analyzer {
 namespace {
 
 bool holds(const RankTrace& rank, std::uint32_t group, std::int64_t sequence) {
+  const std::optional<EndedOperation>& last = rank.ending.last_ended;
+  if (last && !last->is_message && last->group == group && last->sequence >= sequence) return true;
   return std::any_of(rank.communications.begin(), rank.communications.end(), [&](const Communication& c) {
     return c.group == group && c.sequence != kNoSequence && c.sequence >= sequence;
   });

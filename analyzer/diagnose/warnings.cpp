@@ -38,8 +38,8 @@ class Warnings {
   std::vector<Warning>& warnings_;
 };
 
-// Operations were issued, and nobody wrote down when they ran. A dump without "pg_status" has no progress,
-// and of operations that ended without times nothing is left: that they are dumps tells it.
+// Operations were issued, and nobody wrote down when they ran. A dump of messages alone may have no
+// progress: that they are dumps tells it.
 bool holds_order_alone(const Job& job) {
   return std::all_of(job.ranks.begin(), job.ranks.end(),
                      [](const RankTrace& rank) { return rank.activities.empty() && rank.steps.empty(); }) &&

@@ -252,10 +252,12 @@ TEST(ImportJob, StopsSoonWhenItIsAskedTo) {
 TEST(ImportJob, KinetoIsKnownWhereverItsKeysStand) {
   const std::string event =
       R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 2, "args": {"stream": 7}})";
-  const std::string padding(100'000, 'x');
+  const std::string padding(2'500'000, 'x');
   for (const std::string& head :
        {std::string(R"("distributedInfo": {"rank": 0, "world_size": 1, "nccl_version": "2.27.5"},)"),
         std::string(R"("nccl_version": "2.27.5",)"),
+        std::string(
+            R"("nccl_version": "2", "pg_config": {"0": {}}, "schemaVersion": 1, "distributedInfo": {},)"),
         R"("nccl_version": "2.27.5", "notes": "\"pg_status\": )" + padding + R"(",)"}) {
     const TemporaryFolder folder;
     const std::string file =
@@ -264,13 +266,17 @@ TEST(ImportJob, KinetoIsKnownWhereverItsKeysStand) {
     EXPECT_THAT(job.sources, testing::ElementsAre("kineto"));
     EXPECT_EQ(job.ranks.at(0).activities.size(), 1u);
   }
-  // A recorder's dump may have any keys of Kineto's within.
-  const TemporaryFolder folder;
-  const Job job = import_ok({folder.write(
-      "nccl_trace_rank_0",
-      R"({"version": "2.10", "entries": [{"profiling_name": "nccl:all_reduce", "frames": [{"traceEvents": 1}]}]})")});
-  EXPECT_THAT(job.sources, testing::ElementsAre("flight recorder"));
-  EXPECT_EQ(job.dumps, Dumps::all);
+  // A recorder's dump may have any keys of Kineto's within, and anything before.
+  for (const std::string& head :
+       {std::string(R"("version": "2.10",)"), R"("notes": ")" + padding + R"(",)"}) {
+    const TemporaryFolder folder;
+    const Job job = import_ok({folder.write(
+        "nccl_trace_rank_0",
+        "{" + head +
+            R"("entries": [{"profiling_name": "nccl:all_reduce", "frames": [{"traceEvents": 1}]}]})")});
+    EXPECT_THAT(job.sources, testing::ElementsAre("flight recorder"));
+    EXPECT_EQ(job.dumps, Dumps::all);
+  }
 }
 
 TEST(ImportJob, SeveralRunsInAFolderAreListed) {

@@ -213,14 +213,23 @@ struct GroupProgress {
   std::int64_t ended = kNoSequence;
 };
 
+// An operation of which its source tells that it ended, and not when.
+struct EndedOperation {
+  std::uint32_t name = 0;       // StringTable
+  std::uint32_t group = kNone;  // Job::groups
+  std::int64_t sequence = kNoSequence;
+  bool is_message = false;  // then `sequence` counts the rank's messages
+};
+
 // A file that was not closed ends with its last flush: up to this long before its process did.
 inline constexpr Nanoseconds kLastFlush = 1'500'000'000;
 
 // How a rank's recording ended.
 struct Ending {
-  std::vector<OpenOperation> operations;  // sorted by begin
-  std::vector<GroupProgress> progress;    // each group once
-  std::vector<std::uint32_t> ranges;      // StringTable: other ranges still open, outermost first
+  std::vector<OpenOperation> operations;     // sorted by begin
+  std::vector<GroupProgress> progress;       // each group once
+  std::optional<EndedOperation> last_ended;  // where no activity stands for the one that ended last
+  std::vector<std::uint32_t> ranges;         // StringTable: other ranges still open, outermost first
   Nanoseconds recorded_until = kUnknownTime;
   bool closed = false;  // the process ended by itself, and its recording with it
   // When `lockstep record --hang-timeout` found the job silent; kUnknownTime where it did not.

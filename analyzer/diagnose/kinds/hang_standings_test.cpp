@@ -81,6 +81,46 @@ TEST(HangStandings, EveryRankStandsSomewhere) {
   EXPECT_FALSE(standing_of(found, 5)->known);
 }
 
+// Of dumps that tell no times: no operation that ended has a record. Rank 2 is not in the fourth all-reduce,
+// and rank 4 has nothing to do with it.
+Job job_without_times() {
+  Job job = hung_job({0, 1, 3}, 60 * kSecond, /*noted=*/true);
+  job.dumps = Dumps::all;
+  job.ranks.push_back(job.ranks[2]);
+  job.ranks.back().rank = 4;
+  for (RankTrace& rank : job.ranks) {
+    rank.activities.clear();
+    rank.communications.clear();
+    rank.computations.clear();
+  }
+  return job;
+}
+
+TEST(HangStandings, WhatEndedNobodyKnowsWhenIsSomethingThatARankDid) {
+  Job job = job_without_times();
+  Finding found = finding(report_of(job), "hang");
+  EXPECT_THAT(found.evidence, Contains("rank 2 recorded nothing of what it did"));
+  EXPECT_EQ(standing_of(found, 4)->where, "recorded nothing of what it did");
+  for (const std::size_t rank : {2U, 4U})
+    job.ranks[rank].ending.last_ended = {job.strings.intern("gloo:broadcast"), 0, 2, false};
+  found = finding(report_of(job), "hang");
+  EXPECT_THAT(found.title, HasSubstr("rank 2 never came"));
+  EXPECT_THAT(found.evidence, Contains("rank 2 ended gloo:broadcast number 2 before"));
+  EXPECT_EQ(standing_of(found, 4)->where, "ended gloo:broadcast number 2 before");
+  // The last that ended may be of another group.
+  job.ranks[2].ending.progress = {{0, 2, 2}};
+  EXPECT_THAT(finding(report_of(job), "hang").evidence,
+              Contains("rank 2 ended gloo:broadcast number 2 before; issued number 2 of this group last"));
+}
+
+TEST(HangStandings, WhatARankCountedIsSomethingThatItDid) {
+  Job job = job_without_times();
+  for (const std::size_t rank : {2U, 4U}) job.ranks[rank].ending.progress = {{0, 2, 2}};
+  const Finding found = finding(report_of(job), "hang");
+  EXPECT_THAT(found.evidence, Contains("rank 2 issued number 2 of this group last"));
+  EXPECT_EQ(standing_of(found, 4)->where, "came to number 2 of group data parallel last");
+}
+
 TEST(HangStandings, AFindingLeadsToWhereTheFirstRankWaits) {
   const Job job = hung_job({1, 3}, 60 * kSecond, /*noted=*/true);
   const Report report = report_of(job);

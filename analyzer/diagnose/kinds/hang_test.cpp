@@ -301,6 +301,8 @@ TEST(Hang, WhatARankHasCountedItCameTo) {
   EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("rank 3 never came"));
   job.ranks[3].ending.progress = {{0, 3, 2}};
   EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("all of its ranks are in it"));
+  job.ranks[3].ending.progress = {{0, kNoSequence, 3}};  // of a cut dump, that does not tell the last
+  EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("all of its ranks are in it"));
   job.ranks[3].ending.progress = {{0, 2, 2}};
   EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("rank 3 never came"));
 }

@@ -288,6 +288,28 @@ TEST(Findings, WithinAHostALinkNeedsMoreEvidence) {
   EXPECT_THAT(link.remedy, testing::AllOf(HasSubstr("on one host"), Not(HasSubstr("ethtool"))));
 }
 
+// Nothing was recorded of what a rank does before it comes: no launch, no range of its host.
+TEST(Findings, OfALateRankOfUnknownReasonThatIsSaid) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 4; ++rank) {
+    for (int step = 0; step < 12; ++step) {
+      const Nanoseconds begin = step * 1000 * us;
+      job.rank(rank).step(step, begin, begin + 900 * us).compute(begin, begin + 300 * us);
+      job.rank(rank).all_reduce(begin + (rank == 2 ? 500 : 300) * us, begin + 700 * us);
+    }
+  }
+  const Finding late = finding(report_of(job), "straggler_persistent");
+  EXPECT_EQ(late.rank, 2);
+  EXPECT_EQ(late.reason, "unknown");
+  EXPECT_THAT(late.title, HasSubstr("rank 2 comes late, and why is not known"));
+  EXPECT_THAT(late.remedy, HasSubstr("record rank 2 with launches and host ranges"));
+  // Its transfers take longer, by too little for its link to be accused.
+  const Finding transfers = finding(late_by_its_link(false, 100 * us), "straggler_persistent");
+  EXPECT_EQ(transfers.reason, "unknown");
+  EXPECT_THAT(transfers.title, HasSubstr("why is not known"));
+  EXPECT_THAT(transfers.remedy, HasSubstr("record NCCL_DEBUG=INFO"));
+}
+
 // Ranks 2 and 3 share host b, and what ends late on rank 2 is an operation of these two: no network is in it,
 // whatever else the job does between its hosts.
 TEST(Findings, ALinkWithinAHostIsNoNetworkInAJobOfSeveralHosts) {

@@ -14,6 +14,7 @@
 #include "analyzer/import/flight_recorder/document.h"
 #include "analyzer/import/flight_recorder/dump.h"
 #include "analyzer/import/flight_recorder/json.h"
+#include "analyzer/import/flight_recorder/outermost_keys.h"
 #include "analyzer/import/flight_recorder/pickle.h"
 #include "analyzer/import/flight_recorder/possible_ranks.h"
 #include "analyzer/import/flight_recorder/rank_of_dump.h"
@@ -25,8 +26,6 @@ namespace lockstep::analyzer::flight_recorder {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30U;
 
 // Plain or gzip: zlib passes plain files through.
 Result<std::string> contents_of(const fs::path& path) {
@@ -46,30 +45,6 @@ Result<std::string> contents_of(const fs::path& path) {
     if (got <= 0) return bytes;  // what a damaged gzip file holds up to there is worth reading
     if (bytes.size() > kLargestFile) return error("more than 1 GiB: more than any flight recorder's dump");
   }
-}
-
-// The keys of the outermost object, as far as the text goes.
-std::vector<std::string_view> keys_of_document(std::string_view text) {
-  std::vector<std::string_view> keys;
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || text[first] != '{') return keys;
-  int depth = 0;
-  std::string_view last;  // the last string at depth 1
-  for (std::size_t at = first; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '{' || c == '[') ++depth;
-    if (c == '}' || c == ']') --depth;
-    if (depth == 0) break;
-    if (c == ':' && depth == 1 && !last.empty()) keys.push_back(std::exchange(last, {}));
-    if (c == ',') last = {};
-    if (c != '"') continue;
-    std::size_t end = at + 1;
-    while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-    if (end >= text.size()) break;
-    if (depth == 1) last = text.substr(at + 1, end - at - 1);
-    at = end;
-  }
-  return keys;
 }
 
 struct OwnRank {
@@ -98,19 +73,15 @@ OwnRank own_rank(std::vector<std::int32_t> possible, const std::string& file) {
 }  // namespace
 
 bool recognises(std::string_view beginning) {
+  if (recognises_pickle(beginning)) return true;
+  OutermostKeys keys;
+  (void)keys.read(beginning);
+  return keys.are_of_a_dump();
+}
+
+bool recognises_pickle(std::string_view beginning) {
   const std::span<const std::byte> bytes = std::as_bytes(std::span(beginning.data(), beginning.size()));
-  if (looks_like_pickle(bytes) || looks_like_old_pickle(bytes)) return true;
-  // Other JSON may speak of NCCL too (Kineto's, in its distributedInfo): what the document itself has counts.
-  bool versions = false;
-  for (const std::string_view key : keys_of_document(beginning)) {
-    for (const std::string_view other :
-         {"traceEvents", "schemaVersion", "deviceProperties", "distributedInfo"})
-      if (key == other) return false;
-    for (const std::string_view own : {"entries", "pg_config", "pg_status", "comm_lib_version"})
-      if (key == own) return true;
-    versions |= key == "nccl_version";
-  }
-  return versions;
+  return looks_like_pickle(bytes) || looks_like_old_pickle(bytes);
 }
 
 Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path& path) {
@@ -139,7 +110,7 @@ Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path
             : fmt::format("{}: neither \"entries\" nor \"pg_config\": not a flight recorder's dump", file)};
   }
   const OwnRank own = own_rank(possible_ranks(*dump, problem.has_value()), file);
-  RankImport import = rank_of_dump(*dump, file, own.rank);
+  RankImport import = rank_of_dump(*dump, file, own.rank, problem.has_value());
   import.possible_ranks = own.possible;
   if (!own.doubt.empty()) import.warn("rank_contradicted", own.doubt);
   if (problem) {

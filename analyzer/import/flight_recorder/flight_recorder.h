@@ -16,9 +16,13 @@
 
 namespace lockstep::analyzer::flight_recorder {
 
+// Larger files are refused.
+inline constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30U;
+
 // Whether a file that begins like this is such a dump. JSON is told by the fields of
-// its outermost object, as far as the beginning goes.
+// its outermost object, as far as the beginning goes (outermost_keys.h).
 bool recognises(std::string_view beginning);
+bool recognises_pickle(std::string_view beginning);
 
 // Errors: missing or unreadable file, of more than 1 GiB, empty, neither pickle nor JSON, a pickle that would
 // run code or of protocol 0 or 1, data that is no dump. A file that is cut or damaged further on gives what

@@ -3,18 +3,21 @@
 #include <array>
 
 #include "analyzer/import/flight_recorder/flight_recorder.h"
+#include "analyzer/import/flight_recorder/outermost_keys.h"
 
 namespace lockstep::analyzer {
 namespace {
 
+// Kineto's JSON may begin with keys of a dump, and either with values of any length. What tells them apart is
+// looked for in the whole file, and mostly stands within its first bytes.
 Certainty recognise_dump(const FileBeginning& file) {
-  // Enough for what stands before Kineto's events: devices, groups, what the user added.
-  constexpr unsigned kBeginningOfJson = 1 << 20;
-  if (!flight_recorder::recognises(file.text())) return Certainty::none;
-  if (file.text().front() != '{') return Certainty::certain;
-  // What tells JSON of other kinds apart may stand further on.
-  const Result<std::string> far = file.further(kBeginningOfJson);
-  return !far.ok() || flight_recorder::recognises(far.value()) ? Certainty::certain : Certainty::none;
+  if (flight_recorder::recognises_pickle(file.text())) return Certainty::certain;
+  flight_recorder::OutermostKeys keys;
+  if (keys.read(file.bytes())) {
+    keys = {};
+    file.read_on(flight_recorder::kLargestFile, [&keys](std::string_view piece) { return keys.read(piece); });
+  }
+  return keys.are_of_a_dump() ? Certainty::certain : Certainty::none;
 }
 
 // "nccl_trace_rank_3", "_dump_3", "rank3.pickle": what flight recorders write has any name.

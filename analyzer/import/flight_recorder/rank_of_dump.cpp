@@ -19,7 +19,8 @@ constexpr std::int64_t kWatchdogPeriod = 100'000'000;
 
 class RankOfDump {
  public:
-  RankOfDump(const Dump& dump, const std::string& file, std::optional<std::int32_t> rank) : dump_(dump) {
+  RankOfDump(const Dump& dump, const std::string& file, std::optional<std::int32_t> rank, bool cut)
+      : dump_(dump), cut_(cut || dump.unreadable > 0) {
     import_.source = "flight recorder";
     import_.is_dump = true;
     import_.trace.file = file;
@@ -139,6 +140,10 @@ class RankOfDump {
       import_.trace.ending.operations.push_back(open);
     } else if (entry.started && entry.completed && *entry.completed >= *entry.started) {
       add_activity(entry, group, operation, peer);
+      import_.trace.ending.last_ended.reset();
+    } else {
+      import_.trace.ending.last_ended = {import_.strings.intern(name_of(entry, operation, peer)), group.id,
+                                         entry.sequence, entry.is_message};
     }
     if (!entry.place.empty()) import_.trace.ending.doing = entry.place;
   }
@@ -213,9 +218,40 @@ class RankOfDump {
                                                std::max<std::int64_t>(status.enqueued, kNoSequence),
                                                std::max<std::int64_t>(status.completed, kNoSequence)});
     }
+    add_counted();
+  }
+
+  // Of groups whose counts the dump does not have: how far its collectives go. The recorder drops the oldest,
+  // so that the last one issued is among them, but for a dump that is cut.
+  void add_counted() {
+    std::map<std::uint32_t, GroupProgress> counted;
+    std::map<std::uint32_t, std::int64_t> first_open;
+    for (const Entry& entry : dump_.entries) {
+      if (entry.is_message || entry.sequence < 0) continue;
+      const std::uint32_t group = groups_.at(entry.group).id;
+      GroupProgress& progress = counted.try_emplace(group, GroupProgress{.group = group}).first->second;
+      if (!cut_) progress.issued = std::max(progress.issued, entry.sequence);
+      if (has_ended(entry)) {
+        progress.ended = std::max(progress.ended, entry.sequence);
+      } else {
+        const auto [open, fresh] = first_open.try_emplace(group, entry.sequence);
+        open->second = std::min(open->second, entry.sequence);
+      }
+    }
+    std::vector<GroupProgress>& all = import_.trace.ending.progress;
+    const auto is_told = [&all](std::uint32_t group) {
+      return std::ranges::any_of(all, [group](const GroupProgress& one) { return one.group == group; });
+    };
+    for (auto& [group, progress] : counted) {
+      // Gloo's may end out of order.
+      if (const auto open = first_open.find(group); open != first_open.end())
+        progress.ended = std::min(progress.ended, open->second - 1);
+      if (!is_told(group)) all.push_back(progress);
+    }
   }
 
   const Dump& dump_;
+  bool cut_;
   RankImport import_;
   std::int64_t zero_ = 0;
   bool knows_ends_ = true;
@@ -227,8 +263,9 @@ class RankOfDump {
 
 }  // namespace
 
-RankImport rank_of_dump(const Dump& dump, const std::string& file, std::optional<std::int32_t> rank) {
-  return RankOfDump(dump, file, rank).take();
+RankImport rank_of_dump(const Dump& dump, const std::string& file, std::optional<std::int32_t> rank,
+                        bool cut) {
+  return RankOfDump(dump, file, rank, cut).take();
 }
 
 }  // namespace lockstep::analyzer::flight_recorder

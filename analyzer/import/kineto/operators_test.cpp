@@ -127,6 +127,9 @@ TEST(ProfilerCost, IsSaidWhereStacksOrShapesWereRecorded) {
                rank + R"(, "with_stack": 1, "record_shapes": 1, "profile_memory": 0)")));
   EXPECT_THAT(with_all, AllOf(HasSubstr("record_shapes, with_stack"), HasSubstr("2 Python calls"),
                               HasSubstr("1.500 ms"), Not(HasSubstr("profile_memory"))));
+  EXPECT_THAT(
+      overhead_of(import_text(document({kernel("k", "100", "5", 1)}, rank + R"(, "profile_memory": 1)"))),
+      AllOf(HasSubstr("recorded with profile_memory: "), HasSubstr("Record without these")));
   // Older files do not say what they were asked for.
   EXPECT_THAT(overhead_of(import_text(document(
                   {annotation("a.py(3): f", "1", "2", 1, "python_function"), kernel("k", "100", "5", 1)}))),

@@ -1,7 +1,9 @@
 // How a file begins, uncompressed: what importers tell their files by.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +25,10 @@ class FileBeginning {
   std::string_view text() const;
   // The first `size` bytes: read anew, for kinds that are told by what stands further on.
   Result<std::string> further(unsigned size) const;
+  // The file from its first byte on, in pieces, until `take` wants no more, `most` bytes were given or
+  // nothing more can be read: for kinds that are told by what may stand anywhere. A piece is valid during the
+  // call.
+  void read_on(std::uint64_t most, const std::function<bool(std::string_view piece)>& take) const;
 
  private:
   FileBeginning(std::filesystem::path path, std::string bytes)

@@ -290,6 +290,7 @@ void merge_strings(Job& job, RankImport& import, bool first) {
   for (Activity& activity : import.trace.activities) activity.name = ids[activity.name];
   for (HostRange& range : import.trace.host_ranges) range.name = ids[range.name];
   for (OpenOperation& operation : import.trace.ending.operations) operation.name = ids[operation.name];
+  if (auto& last = import.trace.ending.last_ended; last) last->name = ids[last->name];
   for (std::uint32_t& range : import.trace.ending.ranges) range = ids[range];
 }
 
@@ -344,6 +345,8 @@ Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::
       if (operation.group != kNone) operation.group = group_ids[i][operation.group];
     for (GroupProgress& progress : imports[i].trace.ending.progress)
       if (progress.group != kNone) progress.group = group_ids[i][progress.group];
+    if (auto& last = import.trace.ending.last_ended; last && last->group != kNone)
+      last->group = group_ids[i][last->group];
     merge_strings(job, import, i == 0);
     for (Warning& warning : import.warnings) {
       warning.rank = import.trace.rank;  // some were said before the rank was known
