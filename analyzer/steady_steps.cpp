@@ -131,6 +131,7 @@ std::vector<IntervalSet> of_all_ranks(const Job& job, std::span<const Phases> ph
       for (const Interval& interval : phases[rank].of[i].intervals()) intervals[i].push_back(interval);
   }
   std::vector<IntervalSet> sets;
+  sets.reserve(intervals.size());
   for (std::vector<Interval>& of_phase : intervals) sets.push_back(IntervalSet::from(std::move(of_phase)));
   return sets;
 }

@@ -27,7 +27,7 @@ IntervalSet windows_of(const RankTrace& rank, const Report& report) {
   const std::int64_t origin = report.origin_aligned_ns;
   for (const StepReport& step : report.steps)
     if (step.rank == rank.rank) steps.push_back({step.begin_ns + origin, step.end_ns + origin});
-  const IntervalSet in_steps = IntervalSet::from(std::move(steps));
+  IntervalSet in_steps = IntervalSet::from(std::move(steps));
   for (const RankReport& one : report.ranks)
     if (one.rank == rank.rank && one.measures.window_ns > in_steps.measure())
       return IntervalSet::from({{one.begin_ns + origin, one.end_ns + origin}});

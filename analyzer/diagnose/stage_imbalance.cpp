@@ -73,9 +73,9 @@ std::optional<StageImbalance> stage_imbalance_of(const Report& report, const Pip
   if (pipeline.stages_detail.size() < 2 || !pipeline.bubble_ratio || !pipeline.passes_known)
     return std::nullopt;
   StageImbalance result;
-  for (const PipelineStage& stage : pipeline.stages_detail) {
-    if (result.stage == nullptr || stage.compute_ns > result.stage->compute_ns) result.stage = &stage;
-  }
+  result.stage = &pipeline.stages_detail.front();
+  for (const PipelineStage& stage : pipeline.stages_detail)
+    if (stage.compute_ns > result.stage->compute_ns) result.stage = &stage;
   result.median_ns = median_compute(pipeline);
   if (!computes_too_much(result.stage->compute_ns, result.median_ns)) return std::nullopt;
   if (result.stage->compute_ns - result.median_ns <= waited_for_a_core(report, result.stage->rank))

@@ -69,6 +69,7 @@ std::int64_t steps_to_tell(const std::vector<std::vector<double>>& series, doubl
   constexpr double kPower = 1.64;  // of a normal deviate, 95 % lie below
   constexpr double kMost = 1e9;
   std::vector<double> deviations;
+  deviations.reserve(series.size());
   for (const std::vector<double>& one : series) deviations.push_back(deviation_around_trend(one));
   const double deviation = lower_median(std::move(deviations)) / static_cast<double>(step_ns);
   const double errors =
