@@ -235,6 +235,11 @@ std::int64_t Rows::integer(std::size_t column) const {
   return 0;
 }
 
+std::int64_t Rows::given_integer(std::size_t column) const {
+  if (has_column(column) && is_null(column)) note_wrong_type(static_cast<int>(column));
+  return integer(column);
+}
+
 // SQLite keeps any type in any column, and makes 0 of a text that begins with no digit, 12 of "12:30".
 void Rows::note_wrong_type(int column) const {
   if (!database_.wrong_type_.empty()) return;
@@ -245,6 +250,9 @@ void Rows::note_wrong_type(int column) const {
       break;
     case SQLITE_FLOAT:
       value = fmt::format("{}", sqlite3_column_double(statement_.get(), column));
+      break;
+    case SQLITE_NULL:
+      value = "nothing";
       break;
     default:
       value = "a blob";

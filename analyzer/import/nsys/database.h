@@ -71,6 +71,8 @@ class Rows {
 
   bool is_null(std::size_t column) const;
   std::int64_t integer(std::size_t column) const;  // 0 if null, or no whole number: then Database::wrong_type
+  // The same of a column that no row may leave empty: an empty one is no whole number either.
+  std::int64_t given_integer(std::size_t column) const;
   std::string_view text(std::size_t column) const;  // until the next row
   std::span<const std::byte> bytes(std::size_t column) const;
   bool has_column(std::size_t column) const { return present_[column]; }

@@ -33,13 +33,13 @@ std::uint32_t lane_of(DeviceOfProcess& device, std::int64_t context, std::int64_
 }
 
 DeviceOfProcess& device_of(const Rows& rows, Report& report) {
-  return report.devices[{process_of(rows.integer(kProcess)), rows.integer(kDevice)}];
+  return report.devices[{process_of(rows.given_integer(kProcess)), rows.given_integer(kDevice)}];
 }
 
 // What all these tables say; nothing where the times make no sense.
 std::optional<Activity> read_activity(const Rows& rows, DeviceOfProcess& device, Report& report) {
   Activity activity;
-  activity.begin = rows.integer(kStart);
+  activity.begin = rows.given_integer(kStart);
   activity.end = rows.integer(kEnd);
   if (rows.is_null(kEnd)) activity.end = activity.begin - 1;  // no interval
   if (!report.take_times(activity.begin, activity.end)) return std::nullopt;

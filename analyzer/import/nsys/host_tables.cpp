@@ -85,7 +85,7 @@ void read_launches(Database& database, bool keep_all, Report& report) {
   std::unordered_map<std::int64_t, bool> launches;  // by the number of the name
   while (rows.next()) {
     Process* const process = process_with_device(rows.integer(2), report);
-    if (process == nullptr || !report.take_times(rows.integer(0), rows.integer(1))) continue;
+    if (process == nullptr || !report.take_times(rows.given_integer(0), rows.integer(1))) continue;
     const auto [known, fresh] = launches.try_emplace(rows.integer(4), false);
     if (fresh) known->second = launches_work(report.string(rows.integer(4)));
     const std::uint32_t thread = thread_of(rows.integer(2));

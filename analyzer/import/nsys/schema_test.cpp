@@ -114,6 +114,22 @@ TEST_F(Schema, TextWhereATimeShouldStandIsRefused) {
   }
 }
 
+// Nor does it keep NULL out of a table that says NOT NULL in newer schemas alone: it would read as 0, and a
+// kernel would last since the report's begin.
+TEST_F(Schema, NothingWhereATimeOrADeviceShouldStandIsRefused) {
+  for (const char* column : {"start", "deviceId", "globalPid"})
+    for (const char* table : {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY"}) {
+      std::filesystem::remove(path_);
+      const std::string name = table, other = name + "_2";
+      write_report("CREATE TABLE " + other + " AS SELECT * FROM " + name + "; DROP TABLE " + name +
+                   "; ALTER TABLE " + other + " RENAME TO " + name + "; UPDATE " + name + " SET " + column +
+                   " = NULL WHERE rowid = 1");
+      EXPECT_THAT(error(), AllOf(HasSubstr("table " + name + ", column " + column + ", row 1: nothing where"),
+                                 HasSubstr("nsys export")))
+          << name;
+    }
+}
+
 // A graph that was traced as a whole shows no kernels.
 TEST_F(Schema, GraphsStandForTheirKernels) {
   write_report(
