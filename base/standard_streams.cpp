@@ -131,4 +131,18 @@ void hold_closed_streams() noexcept {
   errno = saved;
 }
 
+namespace {
+bool ignored_file_size_signal = false;  // before any thread
+}  // namespace
+
+void fail_at_file_size_limit() noexcept {
+  struct sigaction before {};
+  if (sigaction(SIGXFSZ, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) return;
+  ignored_file_size_signal = signal(SIGXFSZ, SIG_IGN) != SIG_ERR;
+}
+
+bool is_file_size_signal_ignored_by_us() noexcept {
+  return ignored_file_size_signal;
+}
+
 }  // namespace lockstep

@@ -20,4 +20,10 @@ void tell(std::string_view text) noexcept;
 // is meant for people. Reading and writing fail as before; programs that are executed find them closed.
 void hold_closed_streams() noexcept;
 
+// What is written beyond a limit on the size of files (RLIMIT_FSIZE) is an error of that call from here on;
+// SIGXFSZ would end the process without a word. Programs that are executed inherit that.
+void fail_at_file_size_limit() noexcept;
+// Whether that has changed how the process takes SIGXFSZ: what it starts should take it as before.
+bool is_file_size_signal_ignored_by_us() noexcept;
+
 }  // namespace lockstep

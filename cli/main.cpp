@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "base/standard_streams.h"
 #include "cli/common/exit_codes.h"
@@ -40,6 +41,8 @@ constexpr Program kProgram{
 
 int main(int argc, char** argv) {
   lockstep::hold_closed_streams();
+  // Recording sees to its signals itself: the command is to have them as it would without it.
+  if (argc < 2 || std::string_view(argv[1]) != "record") lockstep::fail_at_file_size_limit();
   // No library throws; this is for memory running out and for what a library underneath may throw after all.
   try {
     return lockstep::cli::run_program(lockstep::cli::kProgram, argc, argv);

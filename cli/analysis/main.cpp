@@ -40,6 +40,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   lockstep::hold_closed_streams();
+  lockstep::fail_at_file_size_limit();
   // No library throws; this is for memory running out and for what a library underneath may throw after all.
   try {
     return lockstep::cli::run(argc, argv);

@@ -139,18 +139,43 @@ TEST_F(VerbsWithoutOutput, NameTheFileThatTakesNothing) {
   }
 }
 
+// Those, and more that write otherwise.
+std::vector<CommandLine> all_that_write(std::vector<CommandLine> commands, const std::string& run,
+                                        const std::string& baseline_runs) {
+  commands.push_back({"export -q -f sqlite -o FILE " + run});
+  commands.push_back({"export -q -f csv -o FILE " + run});
+  commands.push_back({fmt::format("baseline save {} -o FILE", baseline_runs)});
+  commands.push_back({"doctor -q --json FILE"});
+  return commands;
+}
+
+// A limit on the size of files (`ulimit -f`, Slurm's and cron's) raises a signal where the disk's end is an
+// error.
+TEST_F(VerbsWithoutOutput, FailAtALimitOnTheSizeOfFiles) {
+  const std::string fresh = folder_ / "limited/fresh";
+  fs::create_directory(folder_ / "limited");
+  for (const auto& [words, failure] :
+       all_that_write(that_write(run_of(1), check(), diff(), scale()), run_of(1), baseline_runs_)) {
+    const Outcome outcome =
+        shell(fmt::format("ulimit -f 0; {} {}", binary("lockstep"), with_file(words, fresh)));
+    EXPECT_EQ(outcome.exit_code, failure) << words << outcome.standard_error;
+    fs::remove_all(fresh);  // doctor and csv write what they can
+    EXPECT_TRUE(fs::is_empty(folder_ / "limited")) << words;
+  }
+  for (const char* words : {"--help", "explain"})
+    EXPECT_EQ(
+        shell(fmt::format("ulimit -f 0; {} {} >{}", binary("lockstep"), words, folder_ / "out")).exit_code, 1)
+        << words;
+}
+
 // Files are written beside the one that they become: nothing of them is left, and an older one stays.
 TEST_F(VerbsWithoutOutput, LeaveAFullDiskAsItWas) {
   const Mount disk(folder_ / "disk", 0, "size=64k");
   if (!disk.mounted()) GTEST_SKIP() << "mounting a small file system is not allowed here";
   const std::string old = folder_.write("disk/old", "{}\n"), fresh = folder_ / "disk/fresh";
   std::ofstream(folder_ / "disk/filler") << std::string(std::size_t{128} << 10U, 'x');
-  std::vector<CommandLine> commands = that_write(run_of(1), check(), diff(), scale());
-  commands.push_back({"export -q -f sqlite -o FILE " + run_of(1)});
-  commands.push_back({"export -q -f csv -o FILE " + run_of(1)});
-  commands.push_back({fmt::format("baseline save {} -o FILE", baseline_runs_)});
-  commands.push_back({"doctor -q --json FILE"});
-  for (const auto& [words, failure] : commands) {
+  for (const auto& [words, failure] :
+       all_that_write(that_write(run_of(1), check(), diff(), scale()), run_of(1), baseline_runs_)) {
     const Outcome outcome = lockstep(with_file(words, fresh));
     EXPECT_EQ(outcome.exit_code, failure) << words << outcome.standard_error;
     EXPECT_THAT(outcome.standard_error, HasSubstr(fresh)) << words;

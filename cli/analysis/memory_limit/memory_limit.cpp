@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -68,8 +67,6 @@ Status limit_memory(std::uint64_t bytes, const std::string& folder) {
   const char* const variable = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): before any thread
   const std::string temporary = variable != nullptr ? variable : "";
   scratch = new std::string(!folder.empty() ? folder : !temporary.empty() ? temporary : "/var/tmp");
-  // A limit on the size of files is an error of the call that meets it.
-  (void)std::signal(SIGXFSZ, SIG_IGN);
   if (const Status opened = large_blocks.space.open(*scratch); !opened.ok())
     return Error{(folder.empty() && !temporary.empty() ? "TMPDIR " : "--scratch ") + opened.error().message};
   limit = bytes;
