@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/import/run/run.h"
+#include "analyzer/import/run/side_file.h"
 
 namespace lockstep::analyzer::run {
 namespace {
@@ -28,8 +28,7 @@ bool read_exchange(const nlohmann::json& row, ClockExchange& exchange) {
 }  // namespace
 
 Result<ClockLog> read_clock_log(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const nlohmann::json document = nlohmann::json::parse(file, nullptr, false);
+  const nlohmann::json document = parse_side_file(path);
   const auto wrong = [&](const std::string& what) {
     return Error{fmt::format("{}: {}; the hosts' clocks are related without it", path.string(), what)};
   };

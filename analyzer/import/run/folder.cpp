@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <utility>
 
 #include "analyzer/import/run/run.h"
+#include "analyzer/import/run/side_file.h"
 #include "base/counts.h"
 #include "base/numbers.h"
 
@@ -67,15 +67,6 @@ fs::path manifest_of_attempt(const fs::path& run, std::int32_t attempt) {
   fs::path own = run / fmt::format("manifest-rank-0-restart-{}.json", attempt);
   std::error_code error;
   return attempt > 0 && fs::exists(own, error) ? own : run / kManifest;
-}
-
-// The manifest's JSON; discarded where there is none.
-nlohmann::json parse_manifest(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return nlohmann::json(nlohmann::json::value_t::discarded);
-  std::ifstream file(path, std::ios::binary);
-  return file ? nlohmann::json::parse(file, nullptr, false)
-              : nlohmann::json(nlohmann::json::value_t::discarded);
 }
 
 // "signal": {"number": 2, "name": "SIGINT"}
@@ -139,7 +130,7 @@ void warn_of_unrecorded(const nlohmann::json& manifest, const fs::path& path, Fo
 }
 
 void read_manifest(const fs::path& path, Folder& folder) {
-  const nlohmann::json manifest = parse_manifest(path);
+  const nlohmann::json manifest = parse_side_file(path);
   if (!manifest.is_object()) {
     std::error_code error;
     const bool there = fs::exists(path, error);
@@ -165,7 +156,7 @@ void read_manifest(const fs::path& path, Folder& folder) {
 }
 
 bool is_manifest_of_ours(const fs::path& path) {
-  const nlohmann::json manifest = parse_manifest(path);
+  const nlohmann::json manifest = parse_side_file(path);
   if (!manifest.is_object()) return false;
   const auto format = manifest.find("format");
   return format != manifest.end() && format->is_string() &&
@@ -176,7 +167,7 @@ bool is_manifest_of_ours(const fs::path& path) {
 
 std::string read_doing(const fs::path& trace_file) {
   const nlohmann::json document =
-      parse_manifest(trace_file.parent_path() / fmt::format("hang-{}.json", trace_file.stem().string()));
+      parse_side_file(trace_file.parent_path() / fmt::format("hang-{}.json", trace_file.stem().string()));
   if (!document.is_object()) return {};
   const auto doing = document.find("doing");
   return doing != document.end() && doing->is_string() ? doing->get<std::string>() : std::string();
@@ -228,7 +219,7 @@ Result<Folder> open_folder(const fs::path& path) {
         folder.process_files.front().string())};
   read_manifest(manifest_of_attempt(path, attempt), folder);
   for (const fs::path& of_recorder : manifests) {
-    const nlohmann::json manifest = parse_manifest(of_recorder);
+    const nlohmann::json manifest = parse_side_file(of_recorder);
     if (!manifest.is_object()) continue;
     read_interruption(manifest, folder.end);
     warn_of_unrecorded(manifest, path, folder);

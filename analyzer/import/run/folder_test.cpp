@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/import/run/run.h"
+#include "analyzer/import/run/side_file.h"
 #include "analyzer/import/test_files.h"
 
 namespace lockstep::analyzer::run {
@@ -45,6 +46,18 @@ TEST(RunFolder, AnAttemptWhoseRanksHadRecordersHasItsOwnManifest) {
   EXPECT_EQ(must(open_folder(folder.path())).end.exit_code, 7) << "one recorder for all attempts";
   folder.write("manifest-rank-0-restart-1.json", R"({"world_size": 2, "exit_code": 0})");
   EXPECT_EQ(must(open_folder(folder.path())).end.exit_code, 0);
+}
+
+// Of 300 MB it took 900 MB and eight seconds.
+TEST(RunFolder, AManifestThatIsLongerThanAnyIsNotParsed) {
+  const TemporaryFolder folder;
+  folder.write("rank-0.lst", "");
+  const auto manifest_with = [&](std::size_t letters) {
+    folder.write("manifest.json", R"({"world_size": 3, "command": [")" + std::string(letters, 'a') + "\"]}");
+    return must(open_folder(folder.path()));
+  };
+  EXPECT_EQ(manifest_with(std::size_t{1} << 20U).world_size, 3);
+  EXPECT_NE(find_warning(manifest_with(kLongestSideFile).warnings, "manifest_damaged"), nullptr);
 }
 
 TEST(RunFolder, ProcessesThatLeftNoFileAreSaid) {
