@@ -230,6 +230,25 @@ TEST(FlightRecorder, ErrorsNameTheFileAndWhatIsWrong) {
   EXPECT_THAT(import_file("/nonexistent/nccl_trace_rank_5").error().message, HasSubstr("can't be opened"));
 }
 
+// Of 300 MB it took 1.2 GB.
+TEST(FlightRecorder, ATextThatIsLongerThanAnyEndsTheDump) {
+  json dumped = dump();
+  const std::size_t entries = dumped["entries"].size();
+  ASSERT_GT(entries, 1U);
+  dumped["entries"][entries - 1]["profiling_name"] = std::string(std::size_t{65} << 20U, 'a');
+  const Result<RankImport> import = read(dumped.dump());
+  ASSERT_TRUE(import.ok()) << import.error().message;
+  ASSERT_THAT(import.value().warnings, SizeIs(1));
+  EXPECT_EQ(import.value().warnings[0].code, "file_damaged");
+  EXPECT_THAT(import.value().warnings[0].message,
+              HasSubstr("is longer than 64 MiB, which nothing in a dump is"));
+  // Escaped quotes do not end a text, nor do many short ones make a long one.
+  dumped["entries"][entries - 1]["profiling_name"] = std::string(std::size_t{1} << 20U, '"');
+  dumped["other"] = json::array();
+  for (int i = 0; i < 20; ++i) dumped["other"].push_back(std::string(std::size_t{1} << 20U, '\\'));
+  EXPECT_THAT(must(read(dumped.dump())).warnings, testing::IsEmpty());
+}
+
 TEST(FlightRecorder, DamagedFilesGiveWhatStandsBefore) {
   const std::string text = dump().dump();
   const std::size_t cut = text.find("nccl:send");

@@ -79,6 +79,21 @@ class Builder final : public nlohmann::json_sax<Json> {
   std::optional<std::string> problem_;
 };
 
+// Stacks and names of a dump have some KiB. A longer value would take several times its length of memory.
+constexpr std::size_t kLongestValue = std::size_t{64} << 20U;
+
+// Where the first string begins that is longer; npos: none is. The text's end ends one that is cut.
+std::size_t first_too_long(std::string_view text) {
+  for (std::size_t at = text.find('"'); at != std::string_view::npos; at = text.find('"', at)) {
+    const std::size_t begin = at++;
+    while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+    if (at - begin > kLongestValue) return begin;
+    if (at >= text.size()) break;
+    ++at;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
 std::optional<std::string> read_json(std::string_view text, Document& document) {
@@ -87,8 +102,13 @@ std::optional<std::string> read_json(std::string_view text, Document& document) 
   const std::size_t last = text.find_last_not_of("0123456789.eE+-");
   if (first != std::string_view::npos && (text[first] == '{' || text[first] == '['))
     text = text.substr(0, last + 1);
+  const std::size_t too_long = first_too_long(text);
+  if (too_long != std::string_view::npos) text = text.substr(0, too_long);
   Builder builder(document);
   (void)Json::sax_parse(text.begin(), text.end(), &builder);
+  if (too_long != std::string_view::npos)
+    return fmt::format("the text at byte {} is longer than {} MiB, which nothing in a dump is", too_long,
+                       kLongestValue >> 20U);
   return builder.problem();
 }
 
