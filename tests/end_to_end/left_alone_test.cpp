@@ -19,7 +19,7 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr int kExitCode = 7;  // of programs/left_alone.cpp
+constexpr int kExitCode = 7;  // of programs/left_alone.cpp and left_alone_c.c
 
 // The recorder breaks its lines at blanks.
 std::string in_one_line(const std::string& text) {
@@ -40,6 +40,11 @@ class LeftAlone : public testing::TestWithParam<Way> {
   void SetUp() override {
     if (kSanitized)
       GTEST_SKIP() << "programs that are linked or instrumented otherwise are built without sanitizers";
+    if (!std::filesystem::exists(program(GetParam().program)))
+      GTEST_SKIP() << "no clang was found that builds with this sanitizer";
+    // MemorySanitizer and DataFlowSanitizer want addresses to themselves that a kernel may have given away.
+    if (end_to_end::run({program(GetParam().program)}).exit_code != kExitCode)
+      GTEST_SKIP() << "what is built with this sanitizer does not run on this machine";
   }
 };
 
@@ -73,12 +78,14 @@ TEST_P(LeftAlone, AsAGrandchildToo) {
               HasSubstr(fmt::format("2 processes left no file: {}", GetParam().reason)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, LeftAlone,
-                         testing::Values(Way{"Static", "left_alone_static", "it is statically linked"},
-                                         Way{"StaticPie", "left_alone_static_pie", "it is statically linked"},
-                                         Way{"ThreadSanitizer", "left_alone_tsan",
-                                             "it is built with ThreadSanitizer"}),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Of, LeftAlone,
+    testing::Values(Way{"Static", "left_alone_static", "it is statically linked"},
+                    Way{"StaticPie", "left_alone_static_pie", "it is statically linked"},
+                    Way{"ThreadSanitizer", "left_alone_tsan", "it is built with ThreadSanitizer"},
+                    Way{"MemorySanitizer", "left_alone_memory", "it is built with MemorySanitizer"},
+                    Way{"DataFlowSanitizer", "left_alone_dataflow", "it is built with DataFlowSanitizer"}),
+    [](const auto& info) { return info.param.name; });
 
 // As a loader that is called as a command shows: no interpreter is mapped, and the program is dynamic.
 TEST(NotLeftAlone, ProgramsOfALoaderThatIsNamed) {
@@ -125,6 +132,18 @@ TEST(Unrecorded, ProcessesThatAreGoneAtOnceAreThereOrCounted) {
     told += of.at("processes").get<std::size_t>();
   }
   EXPECT_EQ(run.files().size() + told, 40U);
+}
+
+// There is none for the file, and none for the socket that says so.
+TEST(Unrecorded, AProcessWithoutAFreeDescriptorIsCountedAndNamed) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer needs descriptors itself";
+  RecordedRun run;
+  record(run, behave({"no_descriptors", run.folder / "locked"}));
+  EXPECT_EQ(run.outcome.exit_code, 5) << "it has lost a descriptor, or a lock";
+  const json unrecorded = run.manifest().value("unrecorded", json::array());
+  ASSERT_EQ(unrecorded.size(), 1U) << run.outcome.standard_error;
+  EXPECT_EQ(unrecorded[0].at("processes"), 1);
+  EXPECT_EQ(unrecorded[0].at("reason"), "its file could not be created: Too many open files");
 }
 
 TEST(Unrecorded, ProcessesThatFindNoRoomAreCountedAndNamed) {

@@ -130,6 +130,13 @@ TEST(Record, EventsOfExitHandlersAndDestructorsAreKept) {
               UnorderedElementsAre("in main", "in atexit", "in destructor"));
 }
 
+TEST(Record, WhatTheProgramBuffersIsPrintedAfterItsExitHandlers) {
+  RecordedRun run;
+  record(run, behave({"buffer_until_exit"}));
+  EXPECT_EQ(run.outcome.exit_code, 5);
+  EXPECT_EQ(run.outcome.standard_output, "handler\nbuffered\n");
+}
+
 TEST(Record, ThreadsThatEmitBeyondTheEndDoNotHoldItUp) {
   RecordedRun run;
   record(run, behave({"emit_beyond_the_end"}));

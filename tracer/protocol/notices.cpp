@@ -1,6 +1,7 @@
 #include "tracer/protocol/notices.h"
 
 #include <errno.h>
+#include <linux/close_range.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -50,13 +51,29 @@ class Text {
   std::size_t size_ = 0;
 };
 
-void send_text(const Text& text, const char* name, int patience_ms) noexcept {
+// Whether this thread may leave the program's table of descriptors.
+enum class Table : std::uint8_t { keep, leave };
+
+// Of the program's own descriptors none is closed: others have the table that the thread leaves. Nor does it
+// give up a lock of fcntl(), which belongs to that table.
+bool leave_table() noexcept {
+  return syscall(SYS_close_range, 0U, ~0U, CLOSE_RANGE_UNSHARE) == 0;
+}
+
+long open_socket(Table table) noexcept {
+  const auto open = [] { return syscall(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0); };
+  const long socket = open();
+  if (socket >= 0 || errno != EMFILE || table == Table::keep || !leave_table()) return socket;
+  return open();
+}
+
+void send_text(const Text& text, const char* name, int patience_ms, Table table) noexcept {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::size_t length = strlen(name);
   if (length == 0 || length + 1 > sizeof address.sun_path) return;
   memcpy(address.sun_path + 1, name, length);
-  const long socket = syscall(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const long socket = open_socket(table);
   if (socket < 0) return;
   for (int waited = 0;; ++waited) {
     const long sent = syscall(SYS_sendto, socket, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
@@ -69,7 +86,8 @@ void send_text(const Text& text, const char* name, int patience_ms) noexcept {
 }
 
 template <class What>
-void send_lines(std::string_view kind, std::int32_t rank, What what, int patience_ms) noexcept {
+void send_lines(std::string_view kind, std::int32_t rank, What what, int patience_ms,
+                Table table = Table::keep) noexcept {
   const char* const name = getenv(kVariable);
   if (name == nullptr) return;
   const int saved = errno;
@@ -81,7 +99,7 @@ void send_lines(std::string_view kind, std::int32_t rank, What what, int patienc
   text.add(what);
   text.add("\n");
   text.add_program();
-  send_text(text, name, patience_ms);
+  send_text(text, name, patience_ms, table);
   errno = saved;
 }
 
@@ -89,6 +107,11 @@ void send_lines(std::string_view kind, std::int32_t rank, What what, int patienc
 
 void send(const char* reason, std::int32_t rank, int patience_ms) noexcept {
   send_lines(kUnrecorded, rank, std::string_view(reason, strnlen(reason, kLongestReason)), patience_ms);
+}
+
+void send_and_leave_descriptors(const char* reason, std::int32_t rank, int patience_ms) noexcept {
+  send_lines(kUnrecorded, rank, std::string_view(reason, strnlen(reason, kLongestReason)), patience_ms,
+             Table::leave);
 }
 
 void send_beginning(std::int32_t process, std::int32_t rank) noexcept {

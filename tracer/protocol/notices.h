@@ -28,8 +28,12 @@ struct Notice {
 // `patience_ms`. Reasons are cut after 500 bytes.
 void send(const char* reason, std::int32_t rank, int patience_ms) noexcept;
 
-// The same way: recording of this process begins. Tries again for 5 ms; where the recorder does not keep up,
-// it does not hear of it.
+// The same from a thread of ours that needs no descriptor afterwards: where the program has used up all that
+// it may have, the thread leaves the program's table of descriptors for an empty one of its own (Linux 5.9).
+void send_and_leave_descriptors(const char* reason, std::int32_t rank, int patience_ms) noexcept;
+
+// As send() does: recording of this process begins. Tries again for 5 ms; where the recorder does not keep
+// up, it does not hear of it.
 void send_beginning(std::int32_t process, std::int32_t rank) noexcept;
 
 // A datagram that one of these made; nothing if it is none.

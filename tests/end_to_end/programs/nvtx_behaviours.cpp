@@ -217,6 +217,38 @@ int close_descriptors(char** argv) {
   return lseek(own.front(), 0, SEEK_END) == 0 ? 0 : 2;
 }
 
+// Not one descriptor is left at the first event. All must be there afterwards, and what it has locked.
+int no_descriptors(char** argv) {
+  nvtxInitialize(nullptr);
+  const int locked = open(argv[2], O_RDWR | O_CREAT, 0600);
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  if (fcntl(locked, F_SETLK, &lock) != 0) return 1;
+  const rlimit limit{64, 64};
+  setrlimit(RLIMIT_NOFILE, &limit);
+  std::vector<int> own;
+  for (int file = 0; (file = dup(STDERR_FILENO)) >= 0;) own.push_back(file);
+  ranges("range ", 2000);
+  sleep_milliseconds(300);
+  for (const int file : own)
+    if (fcntl(file, F_GETFD) < 0) return 2;
+  const pid_t child = fork();
+  if (child == 0) _exit(fcntl(locked, F_GETLK, &lock) == 0 && lock.l_type == F_WRLCK ? 5 : 3);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+// What stands in stdio's buffer leaves it after the program's own functions at exit have run.
+int buffer_until_exit(char**) {
+  std::atexit([] {
+    if (write(STDOUT_FILENO, "handler\n", 8) != 8) _exit(1);
+  });
+  range("range");
+  std::printf("buffered\n");
+  return 5;
+}
+
 // A signal handler that makes NVTX calls, in a storm of signals. NVTX itself is started before: it can't be
 // started twice at once, in whatever tool's company. So is the recording, by a first event: that starts a
 // thread, which no signal handler may.
@@ -336,6 +368,8 @@ int main(int argc, char** argv) {
       {"threads", threads},
       {"short_threads", short_threads},
       {"close_descriptors", close_descriptors},
+      {"no_descriptors", no_descriptors},
+      {"buffer_until_exit", buffer_until_exit},
       {"handlers", handlers},
       {"flood", flood},
       {"fill", fill},

@@ -8,7 +8,8 @@
 extern "C" {
 __attribute__((weak, visibility("default"))) void __tsan_init();
 __attribute__((weak, visibility("default"))) void __msan_init();
-__attribute__((weak, visibility("default"))) void __dfsan_init();
+// DataFlowSanitizer's own beginning has no C name. Code that it instruments calls this one.
+__attribute__((weak, visibility("default"))) void __dfsan_unimplemented();
 }
 // NOLINTEND(bugprone-reserved-identifier)
 
@@ -42,7 +43,7 @@ const char* why_left_alone() noexcept {
   if (kInstrumented) return nullptr;
   if (&__tsan_init != nullptr) return "it is built with ThreadSanitizer";
   if (&__msan_init != nullptr) return "it is built with MemorySanitizer";
-  if (&__dfsan_init != nullptr) return "it is built with DataFlowSanitizer";
+  if (&__dfsan_unimplemented != nullptr) return "it is built with DataFlowSanitizer";
   return nullptr;
 }
 

@@ -11,7 +11,7 @@ namespace lockstep::tracer {
 //   that one was never started, and a thread of it crashes.
 // - Built with ThreadSanitizer, MemorySanitizer or DataFlowSanitizer: our writes, which they don't see, would
 //   be reported as the program's faults. (AddressSanitizer and UBSan bear us; a library that is built with
-//   the same sanitizer as the program does, too.) Known by the functions that start these.
+//   the same sanitizer as the program does, too.) Known by functions of their runtimes.
 //
 // Another C library than glibc is not asked for: its loader does not find all symbols that we need.
 const char* why_left_alone() noexcept;

@@ -52,7 +52,7 @@ void WriterThread::run() {
     // Before recording is off: the process's exit waits for this thread only while it is on, and would take
     // the notice with it.
     const std::string why = "its file could not be created: " + reason_in(opened.error());
-    notices::send(why.c_str(), tracer_.process().job.rank, kNoticeMilliseconds);
+    notices::send_and_leave_descriptors(why.c_str(), tracer_.process().job.rank, kNoticeMilliseconds);
     tracer_.turn_off();
     return;
   }
