@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace lockstep {
 
@@ -34,6 +35,28 @@ std::string read_small_file(const std::string& path, std::size_t most) {
   }
   close(file);
   return text;
+}
+
+std::optional<std::string> read_all_or_nothing(const std::string& path) {
+  const int file = open_regular_file(path);
+  if (file < 0) return std::nullopt;
+  std::string text;
+  std::array<char, 4096> part{};
+  ssize_t length = 0;
+  int reason = 0;
+  try {
+    do {
+      length = read(file, part.data(), part.size());
+      reason = errno;
+      if (length > 0) text.append(part.data(), static_cast<std::size_t>(length));
+    } while (length > 0 || (length < 0 && reason == EINTR));
+  } catch (...) {
+    close(file);
+    throw;
+  }
+  close(file);
+  errno = reason;
+  return length == 0 ? std::optional(std::move(text)) : std::nullopt;
 }
 
 bool write_whole(int file, std::string_view text) noexcept {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,10 @@ int open_regular_file(const std::string& path) noexcept;
 // As text, at most `most` bytes of it; empty where it can't be read or is no regular file. What can be
 // read of a file that vanishes meanwhile, one of /proc or on a network disk. Throws for want of memory alone.
 std::string read_small_file(const std::string& path, std::size_t most = kSmallFile);
+
+// All of it or nothing: nothing, with errno, where some of it can't be read, or it is no regular file. Throws
+// for want of memory alone.
+std::optional<std::string> read_all_or_nothing(const std::string& path);
 
 // False, with errno: not all of it could be written.
 bool write_whole(int file, std::string_view text) noexcept;

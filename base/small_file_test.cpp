@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <iterator>
 #include <string>
@@ -31,6 +32,17 @@ TEST(SmallFile, ThatCantBeReadIsEmpty) {
   const test::TemporaryFolder folder;
   EXPECT_EQ(read_small_file(folder / "none"), "");
   EXPECT_EQ(read_small_file(folder.path().string()), "") << "a folder";
+}
+
+TEST(SmallFile, IsReadWholeOrNotAtAll) {
+  const test::TemporaryFolder folder;
+  EXPECT_EQ(read_all_or_nothing(folder.write("empty", "")), "");
+  EXPECT_EQ(read_all_or_nothing(folder.write("large", std::string(100'000, 'x'))), std::string(100'000, 'x'));
+  EXPECT_FALSE(read_all_or_nothing(folder / "none").has_value());
+  EXPECT_EQ(errno, ENOENT);
+  // It can be opened, and some of it can't be read.
+  EXPECT_FALSE(read_all_or_nothing("/proc/self/mem").has_value());
+  EXPECT_EQ(errno, EIO);
 }
 
 // Opening a pipe waits until somebody writes into it, and reading a terminal until somebody types: nobody

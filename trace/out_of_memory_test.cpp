@@ -1,9 +1,12 @@
 // The writer where memory runs out at any of its allocations: no exception leaves it, what it wrote is
-// readable, what it lost is counted. A program of its own, because it replaces the allocator.
+// readable, what it lost is counted. The reader likewise: it takes no file for a damaged one. A program of
+// its own, because it replaces the allocator.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <filesystem>
 #include <new>
+#include <utility>
 
 #include "trace/test_support.h"
 
@@ -11,10 +14,14 @@ namespace {
 
 // Allocations that still succeed; negative: all do.
 long allocations_left = -1;
+bool only_one_fails = false;
 
 bool may_allocate() {
   if (allocations_left < 0) return true;
-  if (allocations_left == 0) return false;
+  if (allocations_left == 0) {
+    if (only_one_fails) allocations_left = -1;
+    return false;
+  }
   --allocations_left;
   return true;
 }
@@ -108,6 +115,33 @@ TEST(OutOfMemory, AnywhereIsSurvived) {
                                      })));
   }
   EXPECT_GT(allowed, 50);  // otherwise this tried nothing
+}
+
+TEST(OutOfMemory, IsNoDamageOfTheFile) {
+  test::TemporaryFolder folder;
+  const std::filesystem::path path(folder / "memory.lst");
+  Writer writer = must(Writer::create(path.c_str(), {}));
+  write_something(writer, 300, std::vector<Argument>(3), {"a group", "", {0, 1}});
+  expect_ok(writer.close());
+  only_one_fails = true;
+  int refused = 0;
+  bool failed = true;
+  for (long allowed = 0; failed; ++allowed) {
+    ASSERT_LT(allowed, 100'000);
+    allocations_left = allowed;
+    const Result<Reader> opened = Reader::open(path);
+    failed = std::exchange(allocations_left, -1) < 0;
+    if (!opened.ok()) {
+      ++refused;
+      EXPECT_NE(opened.error().message.find("not enough memory"), std::string::npos)
+          << opened.error().message;
+      continue;
+    }
+    EXPECT_TRUE(opened.value().complete()) << "with " << allowed << " allocations";
+    EXPECT_TRUE(opened.value().warnings().empty()) << "with " << allowed << " allocations";
+  }
+  only_one_fails = false;
+  EXPECT_GT(refused, 10);  // otherwise this tried nothing
 }
 
 }  // namespace

@@ -188,11 +188,19 @@ class FailingSystemCalls : public testing::Test {
     return false;
   }
 
+  // Nobody else has this folder, and nothing is deleted from it: only who is told that a file is not there
+  // may believe it.
+  static void expect_nobody_blamed(const std::string& said, const std::string& error,
+                                   const std::string& what) {
+    EXPECT_EQ(said.find("belongs to another"), std::string::npos) << what << said;
+    if (error == "ENOENT") return;
+    EXPECT_EQ(said.find("deleted"), std::string::npos) << what << said;
+  }
+
   // The number of trials.
   int let_each_fail(const std::string& options) {
     const std::regex says_so(
-        "unrecorded|failed|cannot|could not|lost|missing|not whole|nothing was recorded|deleted|not "
-        "closed|belongs to");
+        "unrecorded|failed|cannot|could not|lost|missing|not whole|nothing was recorded|not closed");
     int trials = 0;
     for (const auto& [call, count] : count_calls(options)) {
       const auto errors = kErrors.find(call);
@@ -212,6 +220,7 @@ class FailingSystemCalls : public testing::Test {
             EXPECT_EQ(outcome.standard_error, "err\n") << what;
           } else {
             EXPECT_EQ(of_the_job(outcome.standard_error), "err\n") << what;
+            expect_nobody_blamed(outcome.standard_error, error, what);
             if (!is_whole() && !was_of_stderr()) {
               EXPECT_TRUE(std::regex_search(outcome.standard_error, says_so))
                   << what << outcome.standard_error << what_is_there();
@@ -244,6 +253,23 @@ TEST_F(FailingSystemCalls, ChangeNothingForTheCommandAndLoseNothingInSilence) {
       trials += let_each_fail(options);
   RecordProperty("trials", trials);
   std::printf("torture: system calls that fail: %d trials\n", trials);
+}
+
+// Whichever time it is: when the run begins, to see whose it is at the end, and to write it there.
+TEST_F(FailingSystemCalls, OfItsOwnManifestDoNotMakeItAnothers) {
+  for (const char* error : {"EIO", "EMFILE", "EACCES"}) {
+    for (int number = 1; number <= 4; ++number) {
+      const Outcome outcome = record(fmt::format("-o {0} -P {1}/manifest.json -e trace=openat -e "
+                                                 "inject=openat:error={2}:when={3}",
+                                                 folder_ / "injected", folder_ / "run", error, number),
+                                     "");
+      const std::string what = fmt::format("{} at number {}: ", error, number);
+      EXPECT_EQ(outcome.exit_code, 5) << what << outcome.standard_error;
+      EXPECT_EQ(of_the_job(outcome.standard_error), "err\n") << what;
+      expect_nobody_blamed(outcome.standard_error, error, what);
+      EXPECT_TRUE(is_whole()) << what << outcome.standard_error << what_is_there();
+    }
+  }
 }
 
 }  // namespace

@@ -86,6 +86,24 @@ TEST(LiveRun, AManifestOfAnotherRunIsNotOverwritten) {
   EXPECT_FALSE(live.run.manifest().contains("command"));
 }
 
+// Why it is not there is known: it did not end before it had one.
+TEST(LiveRun, AProcessWhoseFileWasDeletedIsNotSaidToHaveEndedAtOnce) {
+  RunningJob live;
+  live.start_steps(6, 3);
+  ASSERT_TRUE(live.waits());
+  ASSERT_TRUE(live.has("rank-0.lst"));
+  // The recorder looks at its folder every two seconds.
+  std::this_thread::sleep_for(std::chrono::seconds(5));
+  fs::remove(live.run.run_path() + "/rank-0.lst");
+  EXPECT_EQ(live.end().exit_code, 0);
+  const std::string said = std::regex_replace(live.job->error_output(), std::regex("\n  "), " ");
+  EXPECT_THAT(said, HasSubstr("1 trace file was deleted"));
+  EXPECT_THAT(said, Not(HasSubstr("a moment of the first event")));
+  EXPECT_THAT(said, Not(HasSubstr("nothing was recorded")));
+  for (const nlohmann::json& of : live.run.manifest().value("unrecorded", nlohmann::json::array()))
+    EXPECT_THAT(of.at("reason").get<std::string>(), HasSubstr("its file was deleted while the job ran"));
+}
+
 // Some other program cuts the file of a running rank: what it writes afterwards can be read, and the loss is
 // said by the recorder, the manifest and the report.
 TEST(LiveRun, AFileThatIsCutWhileItIsWrittenIsSaid) {

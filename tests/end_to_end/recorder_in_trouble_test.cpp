@@ -220,6 +220,43 @@ TEST(RecorderOnADeadTerminal, LosesItsMessagesAlone) {
   EXPECT_EQ(outcome.standard_output, "out\n");
 }
 
+class RecorderOfIgnoredSignals : public testing::TestWithParam<int> {};
+
+// What a job ignores it ignores under the recorder too, which needs some of these for itself. Where there is
+// no room for another process the command takes the recorder's place.
+TEST_P(RecorderOfIgnoredSignals, LeavesThemIgnored) {
+  const std::string signal = sigabbrev_np(GetParam());
+  const std::vector<std::string> job{"/bin/sh", "-c", "kill -" + signal + " $$; exit 5"};
+  const TemporaryFolder folder;
+  for (const bool in_its_place : {false, true}) {
+    if (in_its_place && geteuid() != 0) continue;  // only root can become a user who has no other process
+    const std::string ignored = "trap '' " + signal + "; ";
+    std::string script = ignored + "exec \"$@\"";
+    if (in_its_place) {
+      std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+      script = ignored +
+               "exec setpriv --reuid=54322 --clear-groups bash -c 'ulimit -u 1; exec \"$@\"' bash \"$@\"";
+    }
+    const Outcome bare = in_trouble(script, job);
+    if (in_its_place && bare.standard_error.find("setpriv") != std::string::npos) continue;
+    ASSERT_EQ(bare.exit_code, 5) << bare.standard_error;
+    std::vector<std::string> command{binary("lockstep"), "record", "-o",
+                                     folder / (in_its_place ? "in-its-place" : "run"), "--"};
+    command.insert(command.end(), job.begin(), job.end());
+    const Outcome outcome = in_trouble(script, command);
+    if (in_its_place && outcome.standard_error.find("Permission denied") != std::string::npos)
+      continue;  // another user can't run this build
+    EXPECT_EQ(outcome.exit_code, 5) << outcome.standard_error;
+    EXPECT_EQ(outcome.signal, 0);
+    EXPECT_EQ(of_the_job(outcome.standard_error), bare.standard_error);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, RecorderOfIgnoredSignals,
+                         testing::Values(SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS, SIGTRAP, SIGPIPE,
+                                         SIGXFSZ, SIGCHLD, SIGTERM),
+                         [](const auto& info) { return std::string("SIG") + sigabbrev_np(info.param); });
+
 class RecorderThatCrashes : public testing::TestWithParam<int> {};
 
 // While the command runs: it goes on, signals reach it, and its exit code is the recorder's.

@@ -3,6 +3,7 @@
 // For contexts with an allocator of one's own, which every version since 1.3 has.
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <new>
 
@@ -65,12 +66,14 @@ bool Compressor::compress(std::span<const std::span<const std::byte>> parts,
   return true;
 }
 
-Decompressor::Decompressor() noexcept : context_(ZSTD_createDCtx()) {}
+Decompressor::Decompressor() noexcept : context_(ZSTD_createDCtx_advanced({allocate, give_back, nullptr})) {}
 
-bool Decompressor::decompress(std::span<const std::byte> frame, std::span<std::byte> out) noexcept {
-  if (context_ == nullptr) return false;
-  return ZSTD_decompressDCtx(context_.get(), out.data(), out.size(), frame.data(), frame.size()) ==
-         out.size();
+bool Decompressor::decompress(std::span<const std::byte> frame, std::span<std::byte> out) {
+  if (context_ == nullptr) throw std::bad_alloc();
+  const std::size_t size =
+      ZSTD_decompressDCtx(context_.get(), out.data(), out.size(), frame.data(), frame.size());
+  if (ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation) throw std::bad_alloc();
+  return size == out.size();
 }
 
 }  // namespace lockstep::trace::format

@@ -1,4 +1,4 @@
-// zstd frames for chunk bodies. No function throws.
+// zstd frames for chunk bodies.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@ struct ZSTD_DCtx_s;
 
 namespace lockstep::trace::format {
 
+// No function throws.
 class Compressor {
  public:
   explicit Compressor(int level) noexcept;
@@ -30,8 +31,9 @@ class Decompressor {
  public:
   Decompressor() noexcept;
 
-  // True if `frame` is one zstd frame that decompresses to exactly out.size() bytes.
-  bool decompress(std::span<const std::byte> frame, std::span<std::byte> out) noexcept;
+  // True if `frame` is one zstd frame that decompresses to exactly out.size() bytes. Throws std::bad_alloc: a
+  // frame is not damaged because memory ran out.
+  bool decompress(std::span<const std::byte> frame, std::span<std::byte> out);
 
  private:
   struct Free {

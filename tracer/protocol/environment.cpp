@@ -100,6 +100,13 @@ std::optional<std::int32_t> rank_of_file_name(std::string_view name) {
   return take_number<std::int32_t>(name);
 }
 
+std::int32_t restart_of_file_name(std::string_view name) {
+  const std::size_t restart = name.find(kRestart);
+  if (!rank_of_file_name(name).has_value() || restart == std::string_view::npos) return 0;
+  name.remove_prefix(restart + kRestart.size());
+  return take_number<std::int32_t>(name).value_or(0);
+}
+
 std::string process_file_name(std::string_view host, std::int64_t process, int attempt) {
   std::string name = "proc-";
   name += host_for_file_name(host);

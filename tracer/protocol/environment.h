@@ -50,6 +50,8 @@ inline constexpr const char* kNoSurvivorKey = "no_survivor";
 std::string rank_file_name(std::int32_t rank, std::int32_t restart = 0);
 // The rank in such a name, of any attempt; nothing where it is no rank's.
 std::optional<std::int32_t> rank_of_file_name(std::string_view name);
+// How often torchrun had started the workers anew, by such a name; 0 where it says nothing of that.
+std::int32_t restart_of_file_name(std::string_view name);
 // "proc-node7-4711.lst"; a second file of one process (it forked or called exec) has "-2" and so on before
 // the suffix.
 std::string process_file_name(std::string_view host, std::int64_t process, int attempt);

@@ -111,6 +111,9 @@ TEST(FileNames, AreToldFromOthers) {
 TEST(TraceFileNames, TellTheirRank) {
   EXPECT_EQ(rank_of_file_name("rank-12.lst"), 12);
   EXPECT_EQ(rank_of_file_name("rank-12-restart-3.lst"), 12);
+  EXPECT_EQ(restart_of_file_name("rank-12-restart-3.lst"), 3);
+  for (const char* name : {"rank-12.lst", "proc-node-restart-3.lst", "rank-1-restart-99999999999.lst", ""})
+    EXPECT_EQ(restart_of_file_name(name), 0) << name;
   for (const char* name :
        {"proc-node7-12.lst", "rank-.lst", "rank-12.json", "rank-x.lst", "rank-99999999999.lst"})
     EXPECT_FALSE(rank_of_file_name(name).has_value()) << name;

@@ -19,13 +19,18 @@ namespace {
 // Says what is no longer there of what this run wrote. False: the folder is not ours to write into any more.
 bool tell_what_vanished(const FolderWatch& watch, const fs::path& folder) {
   const std::string run = shown_path(folder);
-  if (watch.belongs_to_another()) {
+  using Owner = FolderWatch::Owner;
+  const FolderWatch::Ownership manifest = watch.ownership();
+  if (manifest.owner == Owner::another) {
     say(fmt::format(
         "{} belongs to another run by now: what was recorded of this job was deleted while it ran", run));
     return false;
   }
+  if (manifest.owner == Owner::unknown)
+    say(fmt::format("{}: its manifest could not be read ({}), and is taken for this run's", run,
+                    manifest.why));
   const std::vector<std::string> vanished = watch.vanished();
-  if (!vanished.empty() || watch.was_taken()) {
+  if (!vanished.empty() || manifest.owner == Owner::nobody) {
     say(fmt::format("{}: {} while the job ran: what stood in there is lost, and what follows is of the rest",
                     run,
                     vanished.empty()
@@ -109,6 +114,10 @@ bool Attendants::end(bool long_enough) {
     if (watch_.has_value()) is_ours = tell_what_vanished(*watch_, run_.folder->path);
   });
   return is_ours;
+}
+
+std::vector<std::string> Attendants::vanished() const {
+  return watch_.has_value() ? watch_->vanished() : std::vector<std::string>();
 }
 
 }  // namespace lockstep::tracer::record

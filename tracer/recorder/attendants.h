@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "tracer/clock_sync/clock_sync.h"
 #include "tracer/recorder/hang_watch.h"
@@ -25,6 +27,8 @@ class Attendants {
   // When the command has ended, and whether it ran for long enough to have met other hosts. False: there is
   // no run folder to write into, or no more.
   bool end(bool long_enough);
+  // Names of trace files that were seen while it ran, and have been deleted.
+  std::vector<std::string> vanished() const;
 
  private:
   const Options& options_;

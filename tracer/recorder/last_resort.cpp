@@ -18,7 +18,6 @@
 namespace lockstep::tracer::record {
 namespace {
 
-constexpr std::array kCrashes{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGABRT};
 constexpr timespec kMoment{0, 10'000'000};
 constexpr int kMomentsToBeTold = 200;
 
@@ -56,6 +55,11 @@ void wait_to_be_told() {
   for (int i = 0; i < kMomentsToBeTold && !state.ended; ++i) nanosleep(&kMoment, nullptr);
 }
 
+// Asked again where it fails, which a sandbox may do.
+void set_action(int signal, const struct sigaction& action) {
+  if (sigaction(signal, &action, nullptr) != 0) sigaction(signal, &action, nullptr);
+}
+
 }  // namespace
 
 OriginalSignals OriginalSignals::replace() {
@@ -67,14 +71,16 @@ OriginalSignals OriginalSignals::replace() {
   action.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &action, &original.pipe);
   sigaction(SIGXFSZ, &action, &original.file_size);
+  for (std::size_t i = 0; i < kCrashes.size(); ++i) sigaction(kCrashes[i], nullptr, &original.crashes[i]);
   return original;
 }
 
-// Each asked again where it fails, which a sandbox may do: with its signals blocked a shell waits for ever.
+// With its signals blocked a shell waits for ever: the mask, too, is asked for again.
 void OriginalSignals::restore() const {
   for (const auto& [signal, action] :
        {std::pair{SIGCHLD, &child}, std::pair{SIGPIPE, &pipe}, std::pair{SIGXFSZ, &file_size}})
-    if (sigaction(signal, action, nullptr) != 0) sigaction(signal, action, nullptr);
+    set_action(signal, *action);
+  for (std::size_t i = 0; i < kCrashes.size(); ++i) set_action(kCrashes[i], crashes[i]);
   if (pthread_sigmask(SIG_SETMASK, &mask, nullptr) != 0) pthread_sigmask(SIG_SETMASK, &mask, nullptr);
 }
 
@@ -107,9 +113,6 @@ void command_ended(const Ending& ending) {
 }
 
 int become_command() noexcept {
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  for (const int signal : kCrashes) sigaction(signal, &standard, nullptr);
   if (state.signals != nullptr) state.signals->restore();
   execvp(state.words[0], state.words.data());
   return errno;

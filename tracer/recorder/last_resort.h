@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -12,14 +13,20 @@ namespace lockstep::tracer::record {
 
 struct Ending;
 
+// Those that the recorder deals with when it crashes itself.
+inline constexpr std::array kCrashes{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGABRT};
+
 // Signals as they were before the recorder touched them: what the command is to get.
 struct OriginalSignals {
   sigset_t mask{};
   struct sigaction child {
   }, pipe{}, file_size{};
+  std::array<struct sigaction, kCrashes.size()> crashes{};
 
   // SIGCHLD is set to its default (a parent that ignores it hands that down, and the kernel would then throw
   // the command's exit code away); SIGPIPE and SIGXFSZ are ignored: what can't be written is an error.
+  // Those of kCrashes are only noted: arm_last_resort() sets them, and exec makes the default of a handler,
+  // also where the command would have found the signal ignored.
   static OriginalSignals replace();
   void restore() const;
 };

@@ -98,28 +98,30 @@ void FolderWatch::look() {
   for (const fs::path& file : trace_files(run_)) seen_.insert(file.filename().string());
 }
 
-FolderWatch::Owner FolderWatch::owner() const {
-  std::error_code error;
-  if (!fs::exists(run_ / manifest_, error)) return Owner::nobody;
-  const nlohmann::json manifest = read_manifest(run_ / manifest_);
-  const bool ours = value_of<std::int64_t>(manifest, "recorder_process", 0) == getpid() &&
+FolderWatch::Ownership FolderWatch::ownership() const {
+  const fs::path path = run_ / manifest_;
+  const std::optional<std::string> text = read_all_or_nothing(path.string());
+  if (!text.has_value()) {
+    const int reason = errno;
+    if (reason == ENOENT || reason == ENOTDIR) return {Owner::nobody, ""};
+    // A named pipe, say, in its place.
+    std::error_code error;
+    const fs::file_type type = fs::status(path, error).type();
+    if (!error && type != fs::file_type::regular) return {Owner::nobody, ""};
+    return {Owner::unknown, std::generic_category().message(reason)};
+  }
+  const nlohmann::json manifest = nlohmann::json::parse(*text, nullptr, false);
+  if (!manifest.is_object()) return {Owner::unknown, "it is no JSON any more"};
+  const bool ours = recorder_of(manifest) == getpid() &&
                     value_of<std::int64_t>(manifest, "start_realtime", 0) == start_realtime_;
-  return ours ? Owner::we : Owner::another;
-}
-
-bool FolderWatch::was_taken() const {
-  return owner() != Owner::we;
-}
-
-bool FolderWatch::belongs_to_another() const {
-  return owner() == Owner::another;
+  return {ours ? Owner::we : Owner::another, ""};
 }
 
 std::vector<std::string> FolderWatch::vanished() const {
   std::vector<std::string> gone;
   std::error_code error;
   for (const std::string& name : seen_) {
-    if (!fs::exists(run_ / name, error)) gone.push_back(name);
+    if (!fs::exists(run_ / name, error) && !error) gone.push_back(name);
   }
   return gone;
 }

@@ -34,17 +34,22 @@ class FolderWatch {
 
   // Called twice a second; looks now and then.
   void look();
-  // Once the job has ended. True: our manifest is not there, or is another recorder's by now.
-  bool was_taken() const;
-  // Another recorder's manifest stands where ours stood: it is not ours to overwrite.
-  bool belongs_to_another() const;
-  // Names of trace files that were there and are gone.
+  enum class Owner : std::uint8_t {
+    we,
+    another,  // another recorder's manifest stands where ours stood: it is not ours to overwrite
+    nobody,   // our manifest is not there
+    unknown,  // what stands there can't be read
+  };
+  struct Ownership {
+    Owner owner = Owner::unknown;
+    std::string why;  // it is not known: "Input/output error"
+  };
+  // Once the job has ended.
+  Ownership ownership() const;
+  // Names of trace files that were there and are gone; not those of which nobody can say.
   std::vector<std::string> vanished() const;
 
  private:
-  enum class Owner : std::uint8_t { we, another, nobody };
-  Owner owner() const;
-
   std::filesystem::path run_;
   std::string manifest_;
   std::int64_t start_realtime_;

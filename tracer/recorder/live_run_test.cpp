@@ -4,14 +4,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <system_error>
 
 #include "tests/temporary_folder.h"
 #include "tracer/protocol/environment.h"
+#include "tracer/recorder/recording.h"
 #include "tracer/recorder/survivors.h"
 
 namespace lockstep::tracer::record {
@@ -20,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using Owner = FolderWatch::Owner;
 
 class LiveRunTest : public testing::Test {
  protected:
@@ -52,15 +56,41 @@ TEST_F(LiveRunTest, WhatVanishesIsMissed) {
   FolderWatch watch(folder_, "manifest.json", 5);
   watch.look();
   EXPECT_THAT(watch.vanished(), IsEmpty());
-  EXPECT_FALSE(watch.was_taken());
+  EXPECT_EQ(watch.ownership().owner, Owner::we);
   fs::remove(folder_ / "rank-1.lst");
   EXPECT_THAT(watch.vanished(), ElementsAre("rank-1.lst"));
   write_manifest("running", getppid());
-  EXPECT_TRUE(watch.belongs_to_another());
+  EXPECT_EQ(watch.ownership().owner, Owner::another);
   fs::remove_all(folder_);
-  EXPECT_TRUE(watch.was_taken());
-  EXPECT_FALSE(watch.belongs_to_another()) << "there is none";
+  EXPECT_EQ(watch.ownership().owner, Owner::nobody);
   EXPECT_THAT(watch.vanished(), ElementsAre("rank-0.lst", "rank-1.lst"));
+}
+
+// What can't be read tells nothing of whose it is, nor that it is gone.
+TEST_F(LiveRunTest, WhatCannotBeReadIsNeitherGoneNorAnothers) {
+  write_manifest("running", getpid());
+  write("rank-0.lst", "");
+  FolderWatch watch(folder_, "manifest.json", 5);
+  watch.look();
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const FolderWatch::Ownership ownership = watch.ownership();
+  EXPECT_THAT(watch.vanished(), IsEmpty());
+  EXPECT_THROW((void)read_recording(folder_), std::system_error) << "an empty one would be said to be empty";
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(ownership.owner, Owner::unknown);
+  EXPECT_EQ(ownership.why, "Too many open files");
+  write("manifest.json", "{\"state\": \"run");
+  EXPECT_EQ(watch.ownership().owner, Owner::unknown) << "half a manifest names no other run";
+  // Names that lead back to themselves can't be looked up, by root either.
+  for (const char* name : {"manifest.json", "rank-0.lst"}) {
+    fs::remove(folder_ / name);
+    fs::create_symlink(name, folder_ / name);
+  }
+  EXPECT_EQ(watch.ownership().owner, Owner::unknown);
+  EXPECT_THAT(watch.vanished(), IsEmpty());
 }
 
 // Opening one waits until somebody writes into it: nobody does. A test that waits is ended by its time limit.
@@ -71,7 +101,7 @@ TEST_F(LiveRunTest, NamedPipesAreNotWaitedFor) {
   EXPECT_FALSE(who_records_into(folder_).has_value());
   EXPECT_FALSE(other_host_that_records(folder_).has_value());
   EXPECT_FALSE(is_running(folder_));
-  EXPECT_TRUE(FolderWatch(folder_, "manifest-rank-1.json", 5).was_taken());
+  EXPECT_EQ(FolderWatch(folder_, "manifest-rank-1.json", 5).ownership().owner, Owner::nobody);
   EXPECT_TRUE(await_survivors(folder_)) << "nobody has a lock on it";
 }
 

@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tracer/doctor/nothing_recorded.h"
+#include "tracer/protocol/environment.h"
 #include "tracer/recorder/attach.h"
 #include "tracer/recorder/attendants.h"
 #include "tracer/recorder/claim.h"
@@ -36,23 +38,48 @@ void tell_ending(const Ending& ending, const Manifest& manifest) {
   }
 }
 
-std::vector<Unrecorded> unrecorded_beside(const std::optional<Recording>& recording, NoticeBoard& notices) {
-  // A file that does not say whose it is, is of one of those.
-  std::size_t nameless = recording.has_value() ? recording->files_without_process : 0;
-  return notices.take([&](std::int32_t process) {
-    if (!recording.has_value() || recording->process_ids.contains(process)) return true;
-    if (nameless == 0) return false;
-    --nameless;
-    return true;
+// Whether one of these files, which were deleted, may have been that of this process.
+bool may_be_among(const std::vector<std::string>& deleted, const std::string& host, std::int32_t process,
+                  std::int32_t rank) {
+  std::string of_process = process_file_name(host, process, 1);
+  of_process.resize(of_process.rfind('.'));
+  return std::any_of(deleted.begin(), deleted.end(), [&](const std::string& name) {
+    return name == of_process + ".lst" || name.starts_with(of_process + "-") ||
+           (rank >= 0 && rank_of_file_name(name) == rank);
   });
 }
 
-void finish(const Options& options, Run& run, bool watches, bool long_enough) {
+std::vector<Unrecorded> unrecorded_beside(const Manifest& manifest, NoticeBoard& notices,
+                                          const std::vector<std::string>& deleted) {
+  using FileOf = NoticeBoard::FileOf;
+  const std::optional<Recording>& recording = manifest.recording;
+  // A file that does not say whose it is, is of one of those.
+  std::size_t nameless = recording.has_value() ? recording->files_without_process : 0;
+  return notices.take([&](std::int32_t process, std::int32_t rank) {
+    if (!recording.has_value() || recording->process_ids.contains(process)) return FileOf::there;
+    if (may_be_among(deleted, manifest.host, process, rank)) return FileOf::may_be_deleted;
+    if (nameless == 0) return FileOf::missing;
+    --nameless;
+    return FileOf::there;
+  });
+}
+
+std::vector<std::string> outcome_in_words(const Manifest& manifest, const fs::path& folder,
+                                          const std::vector<std::string>& deleted) {
+  if (!manifest.recording->empty()) return summarize(manifest, shown_path(folder));
+  // It was not that nothing was recorded: that it was deleted has been said.
+  if (!deleted.empty()) return in_words(manifest.unrecorded);
+  return explain_nothing(manifest, doctor::explain_nothing_recorded(manifest.command));
+}
+
+void finish(const Options& options, Run& run, const Attendants& attendants, bool long_enough) {
   Manifest& manifest = run.manifest;
   const fs::path& folder = run.folder->path;
+  std::vector<std::string> deleted;
+  attempt("", [&] { deleted = attendants.vanished(); });
   if (options.plan.survive_kill) attempt("", [&] { (void)await_survivors(folder); });
   attempt("removing the control folder", [&] { remove_control_folder(folder); });
-  if (watches && long_enough) attempt("", [&] { take_first_place(manifest, folder); });
+  if (attendants.watches() && long_enough) attempt("", [&] { take_first_place(manifest, folder); });
   attempt("joining small chunks", [&] {
     compact_files(folder, manifest.host, manifest.launch.empty() ? -1 : manifest.recorder.rank);
   });
@@ -60,7 +87,7 @@ void finish(const Options& options, Run& run, bool watches, bool long_enough) {
           [&] { manifest.recording = read_recording(folder, manifest.recorder.world_size); });
   attempt("", [&] {
     if (run.notices == nullptr) return;
-    manifest.unrecorded = unrecorded_beside(manifest.recording, *run.notices);
+    manifest.unrecorded = unrecorded_beside(manifest, *run.notices, deleted);
     if (const std::string& trouble = run.notices->trouble(); !trouble.empty())
       say(fmt::format("processes that left no file could not be counted to the end: {}", trouble));
   });
@@ -71,12 +98,8 @@ void finish(const Options& options, Run& run, bool watches, bool long_enough) {
   attempt("the summary", [&] {
     tell_ending(*manifest.ending, manifest);
     if (!manifest.recording.has_value()) return;
-    const bool nothing = manifest.recording->empty();
-    if (nothing && !manifest.other_tool.empty()) return;  // said when the run began
-    for (const std::string& line :
-         nothing ? explain_nothing(manifest, doctor::explain_nothing_recorded(manifest.command))
-                 : summarize(manifest, shown_path(folder)))
-      say_wrapped(line);
+    if (manifest.recording->empty() && !manifest.other_tool.empty()) return;  // said when the run began
+    for (const std::string& line : outcome_in_words(manifest, folder, deleted)) say_wrapped(line);
   });
 }
 
@@ -146,7 +169,7 @@ Ending record(const Options& options) noexcept {
   if (!attendants.end(long_enough)) return ending;
   run.manifest.end_realtime = realtime_now();
   run.manifest.ending = ending;
-  finish(options, run, attendants.watches(), long_enough);
+  finish(options, run, attendants, long_enough);
   return ending;
 }
 

@@ -37,6 +37,11 @@ std::optional<RecordedFile::Unwritten> parse_unwritten(const std::string& text) 
   return unwritten;
 }
 
+void take_from_name(RecordedFile& file) {
+  file.rank = rank_of_file_name(file.file).value_or(-1);
+  file.restart = restart_of_file_name(file.file);
+}
+
 RecordedFile read_file(const std::filesystem::path& path) {
   RecordedFile file;
   file.file = path.filename().string();
@@ -45,6 +50,8 @@ RecordedFile read_file(const std::filesystem::path& path) {
   if (!error) file.bytes = size;
   Result<trace::Reader> opened = trace::Reader::open(path);
   if (!opened.ok()) {
+    take_from_name(file);
+    file.unreadable = true;
     file.problem = opened.error().message;
     return file;
   }
@@ -55,10 +62,10 @@ RecordedFile read_file(const std::filesystem::path& path) {
     return found == metadata.end() ? std::string() : found->second;
   };
   file.rank = number_or_none(text("rank"));
-  // A file that lost what it says of itself has its name.
-  if (text("process").empty()) file.rank = rank_of_file_name(file.file).value_or(-1);
-  file.inherited_rank = number_or_none(text("inherited_rank"));
   file.restart = std::max(number_or_none(text("restart")), 0);
+  // A file that lost what it says of itself has its name.
+  if (text("process").empty()) take_from_name(file);
+  file.inherited_rank = number_or_none(text("inherited_rank"));
   file.world_size = number_or_none(text("world_size"));
   file.host = text("host");
   file.process = text("process");
@@ -153,7 +160,8 @@ std::uint64_t Recording::dropped_events() const {
 
 std::map<std::string, std::vector<std::int32_t>> Recording::hosts() const {
   std::map<std::string, std::vector<std::int32_t>> hosts;
-  for (const RecordedFile& file : ranks) hosts[file.host].push_back(file.rank);
+  for (const RecordedFile& file : ranks)
+    if (!file.unreadable) hosts[file.host].push_back(file.rank);
   return hosts;
 }
 
@@ -177,9 +185,17 @@ std::map<std::string, Recording::Source> Recording::sources() const {
 }
 
 std::size_t Recording::incomplete_files() const {
-  const auto incomplete = [](const RecordedFile& file) { return !file.complete && !file.unwritten; };
+  const auto incomplete = [](const RecordedFile& file) {
+    return !file.complete && !file.unwritten && !file.unreadable;
+  };
   return static_cast<std::size_t>(std::count_if(ranks.begin(), ranks.end(), incomplete) +
                                   std::count_if(processes.begin(), processes.end(), incomplete));
+}
+
+std::size_t Recording::unreadable_files() const {
+  const auto unreadable = [](const RecordedFile& file) { return file.unreadable; };
+  return static_cast<std::size_t>(std::count_if(ranks.begin(), ranks.end(), unreadable) +
+                                  std::count_if(processes.begin(), processes.end(), unreadable));
 }
 
 void compact_files(const std::filesystem::path& folder, std::string_view host, std::int32_t rank,
@@ -205,7 +221,10 @@ void compact_files(const std::filesystem::path& folder, std::string_view host, s
 Recording read_recording(const std::filesystem::path& folder, std::int32_t world_size) {
   Recording recording;
   recording.world_size = std::max(world_size, 0);
-  for (const std::filesystem::path& path : trace_files(folder)) {
+  std::error_code unlisted;
+  const std::vector<std::filesystem::path> paths = trace_files(folder, &unlisted);
+  if (unlisted) throw std::system_error(unlisted, "cannot look into '" + folder.string() + "'");
+  for (const std::filesystem::path& path : paths) {
     RecordedFile file = read_file(path);
     recording.events += file.events;
     recording.bytes += file.bytes;

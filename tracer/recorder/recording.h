@@ -62,7 +62,8 @@ struct RecordedFile {
   bool complete = false;                // closed by its process
   bool after_death = false;             // not closed, and all of it written: by a survivor
   bool no_survivor = false;             // --survive-kill could not be had
-  std::string problem;                  // empty, or why the file could not be read
+  bool unreadable = false;  // it was not opened: all that is known is its name, which tells the rank
+  std::string problem;      // empty, or why the file, or some of it, could not be read
 };
 
 struct Recording {
@@ -89,10 +90,11 @@ struct Recording {
 
   bool empty() const { return ranks.empty() && processes.empty(); }
   std::uint64_t dropped_events() const;
-  // Which ranks ran on which host, by its name.
+  // Which ranks ran on which host, by its name; those whose file could not be read are left out.
   std::map<std::string, std::vector<std::int32_t>> hosts() const;
-  // Not closed; those that took no more events (RecordedFile::unwritten) apart.
+  // Not closed; those that took no more events (RecordedFile::unwritten), or of which nobody knows, apart.
   std::size_t incomplete_files() const;
+  std::size_t unreadable_files() const;
 };
 
 // Makes the closed files of this host smaller, where many small chunks were written: a job's last second is
@@ -103,7 +105,8 @@ struct Recording {
 void compact_files(const std::filesystem::path& folder, std::string_view host, std::int32_t rank,
                    std::chrono::seconds longest = std::chrono::seconds{10});
 
-// `world_size`: how many ranks there are to be, if that is known from elsewhere.
+// `world_size`: how many ranks there are to be, if that is known from elsewhere. Throws std::system_error
+// where nobody can say which files there are; a file that can't be read is one of them.
 Recording read_recording(const std::filesystem::path& folder, std::int32_t world_size = 0);
 
 }  // namespace lockstep::tracer::record

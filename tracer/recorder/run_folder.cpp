@@ -250,12 +250,13 @@ Result<RunFolder> create_numbered_run_folder(const fs::path& parent) {
   return Error{fmt::format("'{}' holds too many runs: name one with -o", base.string())};
 }
 
-std::vector<fs::path> trace_files(const fs::path& folder) {
+std::vector<fs::path> trace_files(const fs::path& folder, std::error_code* unlisted) {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     if (is_trace_file_name(entry->path().filename().string())) files.push_back(entry->path());
   }
+  if (unlisted != nullptr) *unlisted = error;
   std::sort(files.begin(), files.end());
   return files;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/result.h"
@@ -49,8 +50,9 @@ bool holds_one_launch(const std::filesystem::path& folder, std::string_view laun
 // Creates lockstep-run-001, or the next number that is free, in `parent`.
 Result<RunFolder> create_numbered_run_folder(const std::filesystem::path& parent);
 
-// Trace files in the folder, sorted by name.
-std::vector<std::filesystem::path> trace_files(const std::filesystem::path& folder);
+// Trace files in the folder, sorted by name. `unlisted` becomes why they are not, or not all, known.
+std::vector<std::filesystem::path> trace_files(const std::filesystem::path& folder,
+                                               std::error_code* unlisted = nullptr);
 
 // liblockstep-inject.so beside the executable: in ../lib, ../lib64, or a folder of ../lib (multiarch). The
 // error names the places. `executable` is the path of the running program.

@@ -7,12 +7,17 @@
 #include <map>
 #include <string_view>
 
+#include "base/counts.h"
 #include "tracer/protocol/plan.h"
 #include "tracer/protocol/source_table.h"
 
 namespace lockstep::tracer::record {
 
 namespace {
+
+std::string unread(std::size_t files) {
+  return fmt::format("{} could not be read", format_plural(files, "file", "files"));
+}
 
 SourceReport report_nvtx(const Manifest& manifest) {
   SourceReport nvtx;
@@ -29,6 +34,8 @@ SourceReport report_nvtx(const Manifest& manifest) {
   for (const auto& [reason, count] : manifest.recording->dropped) {
     nvtx.could_not_record.push_back(fmt::format("{} events: {}", count, reason));
   }
+  if (const std::size_t files = manifest.recording->unreadable_files(); files != 0)
+    nvtx.could_not_record.push_back(unread(files));
   if (const std::size_t files = manifest.recording->incomplete_files(); files != 0) {
     nvtx.could_not_record.push_back(
         fmt::format("the last moments of {} processes that did not close their files", files));
@@ -78,7 +85,12 @@ std::vector<std::pair<std::string, SourceReport>> report_sources(const Manifest&
         nvtx = report_absent(name, *manifest.asked);
       reports.emplace_back(name, nvtx);
     } else if (manifest.recording.has_value() && manifest.asked.has_value()) {
-      reports.emplace_back(name, report_absent(name, *manifest.asked));
+      SourceReport report = report_absent(name, *manifest.asked);
+      // Which may be where it was.
+      if (const std::size_t files = manifest.recording->unreadable_files();
+          files != 0 && report.state == "absent")
+        report = {"not known", unread(files), {}};
+      reports.emplace_back(name, report);
     }
   }
   for (const auto& [name, source] : told) add_told(name, source);

@@ -31,6 +31,18 @@ Manifest with_one_rank() {
   return manifest;
 }
 
+TEST(SourceReport, WhatMayStandInAFileThatCannotBeReadIsNotSaidToBeAbsent) {
+  Manifest manifest = with_one_rank();
+  manifest.asked.emplace();
+  manifest.recording->ranks.front().sources.clear();
+  EXPECT_EQ(by_name(manifest).at("cupti").state, "absent");
+  manifest.recording->ranks.front().unreadable = true;
+  const auto sources = by_name(manifest);
+  EXPECT_EQ(sources.at("cupti").state, "not known");
+  EXPECT_EQ(sources.at("cupti").reason, "1 file could not be read");
+  EXPECT_THAT(sources.at("nvtx").could_not_record, ElementsAre("1 file could not be read"));
+}
+
 TEST(SourceReport, EverySourceIsThereWithItsReason) {
   Manifest manifest = with_one_rank();
   manifest.asked.emplace();

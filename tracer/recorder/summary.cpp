@@ -49,8 +49,10 @@ std::optional<control::StepRange> steps_of(const Recording& recording) {
 // "run: 2 ranks, 10 events, 3.2 kB, in 14.2 s".
 std::string what_there_is(const Manifest& manifest, const std::string& run) {
   const Recording& recording = *manifest.recording;
-  return fmt::format("{}: {}, {}, {}, in {}", run, who(recording),
-                     format_plural(recording.events, "event", "events"), readable_bytes(recording.bytes),
+  const bool all = recording.unreadable_files() == 0;
+  return fmt::format("{}: {}, {}{}, {}, in {}", run, who(recording),
+                     format_plural(recording.events, "event", "events"),
+                     all ? "" : " in the files that could be read", readable_bytes(recording.bytes),
                      readable_duration(manifest.end_realtime - manifest.start_realtime));
 }
 
@@ -59,6 +61,7 @@ std::string what_there_is(const Manifest& manifest, const std::string& run) {
 bool missed_the_job(const Manifest& manifest) {
   if (!manifest.asked.has_value() || window_in_words(manifest.asked->plan).empty()) return false;
   const Recording& recording = *manifest.recording;
+  if (recording.unreadable_files() != 0) return false;  // it may be in there
   if (recording.events == 0) return true;
   std::uint64_t caught = 0;
   each_file(recording, [&](const RecordedFile& file) { caught += file.steps_and_collectives; });

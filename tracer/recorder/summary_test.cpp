@@ -47,6 +47,19 @@ TEST(Summary, AWindowInWhichNothingHappenedSaysWhatThereWas) {
   EXPECT_THAT(summarize(manifest, "run"), Each(Not(HasSubstr("next: "))));
 }
 
+TEST(Summary, AFileThatCannotBeReadIsNoneInWhichNothingHappened) {
+  Manifest manifest = two_ranks(0);
+  manifest.asked->plan.steps = control::StepRange{100, 110};
+  RecordedFile& file = manifest.recording->ranks[1];
+  file.complete = false;
+  file.unreadable = true;
+  file.problem = "'run/rank-1.lst': not enough memory to open it";
+  const std::vector<std::string> lines = summarize(manifest, "run");
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("2 ranks, 0 events in the files that could be read, "),
+                                 file.problem, HasSubstr("next: ")))
+      << "neither does it say that nobody closed it";
+}
+
 TEST(Summary, ATimeInWhichNothingHappenedSaysFromWhenItCounts) {
   Manifest manifest = two_ranks(0);
   manifest.asked->plan.delay_ns = 10 * kSecond;

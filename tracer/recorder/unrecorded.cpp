@@ -42,6 +42,8 @@ constexpr int kLookMilliseconds = 500;
 
 constexpr const char* kOtherReasons = "other reasons";
 constexpr const char* kGoneAtOnce = "ended by _exit, exec or a signal within a moment of the first event";
+// Which of the two can't be told: a rank's helper has the rank as well, and a file of its own.
+constexpr const char* kDeleted = "its file was deleted while the job ran, or it ended before it had one";
 
 [[noreturn]] void fail(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -142,11 +144,13 @@ struct NoticeBoard::State {
   }
 
   // A process that is still there may be about to make its file.
-  void count_those_gone(const std::function<bool(std::int32_t)>& left_file) {
+  void count_those_gone(const WhereItsFileIs& where) {
     for (auto& [process, begun] : beginnings) {
       // 0: of a namespace that the recorder does not see into.
-      if (process == 0 || lives(process) || left_file(begun.notice.process)) continue;
-      begun.notice.reason = kGoneAtOnce;
+      if (process == 0 || lives(process)) continue;
+      const FileOf file = where(begun.notice.process, begun.notice.rank);
+      if (file == FileOf::there) continue;
+      begun.notice.reason = file == FileOf::missing ? kGoneAtOnce : kDeleted;
       count(begun.notice, begun.sender);
     }
     beginnings.clear();
@@ -207,9 +211,9 @@ const std::string& NoticeBoard::name() const {
   return state_->name;
 }
 
-std::vector<Unrecorded> NoticeBoard::take(const std::function<bool(std::int32_t)>& left_file) {
+std::vector<Unrecorded> NoticeBoard::take(const WhereItsFileIs& where) {
   state_->stop();
-  state_->count_those_gone(left_file);
+  state_->count_those_gone(where);
   std::vector<Unrecorded> all;
   for (auto& [reason, unrecorded] : std::exchange(state_->by_reason, {}))
     all.push_back(std::move(unrecorded));

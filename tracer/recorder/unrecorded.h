@@ -30,11 +30,14 @@ class NoticeBoard {
   NoticeBoard(const NoticeBoard&) = delete;
   NoticeBoard& operator=(const NoticeBoard&) = delete;
 
+  enum class FileOf : std::uint8_t { there, missing, may_be_deleted };
+  // Of a process, by its id as it knows it itself, and its rank or a negative number.
+  using WhereItsFileIs = std::function<FileOf(std::int32_t process, std::int32_t rank)>;
   // What LOCKSTEP_NOTICES is to hold.
   const std::string& name() const;
   // Stops listening. By reason, the most frequent first. Those whose recording began and that are gone are
-  // among them unless `left_file` is true of their process id, as they know it themselves.
-  std::vector<Unrecorded> take(const std::function<bool(std::int32_t process)>& left_file);
+  // among them unless their file is there.
+  std::vector<Unrecorded> take(const WhereItsFileIs& where);
   // Once taken: why it could not listen to the end; empty where it could.
   const std::string& trouble() const;
 

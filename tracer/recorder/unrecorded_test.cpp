@@ -23,7 +23,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const auto kNone = [](std::int32_t) { return false; };
+using FileOf = NoticeBoard::FileOf;
+const auto kNone = [](std::int32_t, std::int32_t) { return FileOf::missing; };
 
 class Notified : public testing::Test {
  protected:
@@ -90,14 +91,32 @@ TEST_F(Notified, ProcessesThatAreGoneBeforeTheirFileAreCounted) {
   }
   for (const pid_t process : processes) waitpid(process, nullptr, 0);
   notices::send_beginning(getpid(), 4);  // lives
-  const std::vector<Unrecorded> all =
-      board_.take([&](std::int32_t process) { return process == processes[1]; });
+  const std::vector<Unrecorded> all = board_.take([&](std::int32_t process, std::int32_t rank) {
+    EXPECT_EQ(process, processes.at(static_cast<std::size_t>(rank)));
+    return process == processes[1] ? FileOf::there : FileOf::missing;
+  });
   ASSERT_THAT(all, SizeIs(2));
   EXPECT_THAT(all[0].reason, HasSubstr("a moment of the first event"));
   EXPECT_EQ(all[0].processes, 2U);
   EXPECT_THAT(all[0].ranks, ElementsAre(0, 3));
   EXPECT_EQ(all[1].reason, "out of memory");
   EXPECT_THAT(all[1].ranks, ElementsAre(2));
+}
+
+TEST_F(Notified, ProcessesWhoseFileWasDeletedAreNotSaidToHaveEndedAtOnce) {
+  for (int rank = 0; rank < 2; ++rank) {
+    const pid_t process = fork();
+    if (process == 0) {
+      notices::send_beginning(getpid(), rank);
+      _exit(0);
+    }
+    waitpid(process, nullptr, 0);
+  }
+  const std::vector<Unrecorded> all = board_.take(
+      [](std::int32_t, std::int32_t rank) { return rank == 0 ? FileOf::may_be_deleted : FileOf::missing; });
+  ASSERT_THAT(all, SizeIs(2));
+  for (const Unrecorded& of : all)
+    EXPECT_THAT(of.reason, HasSubstr(of.ranks.contains(0) ? "deleted" : "a moment of the first event"));
 }
 
 TEST_F(Notified, WhatOthersSendChangesNothing) {
