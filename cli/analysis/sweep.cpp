@@ -77,6 +77,7 @@ class IgnoreInterrupts {
 // Its stdout is our stderr: our own is for the result.
 Result<int> run_and_wait(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
@@ -166,13 +167,13 @@ Status make_runs(const Sweep& sweep) {
                                  runs[i].folder.string())};
       case State::unfinished:
         say("did not end well, and is moved aside");
-        if (const Status moved = move_aside(runs[i].folder); !moved.ok()) return moved;
+        if (Status moved = move_aside(runs[i].folder); !moved.ok()) return moved;
         break;
       case State::missing:
         break;
     }
     say("recording it");
-    if (const Status made = make_run(sweep, runs[i], command.value(), recorder); !made.ok()) return made;
+    if (Status made = make_run(sweep, runs[i], command.value(), recorder); !made.ok()) return made;
   }
   return {};
 }
