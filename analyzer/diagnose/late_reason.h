@@ -41,10 +41,8 @@ struct LateReason {
 //   host              its host launches late, or does something else (of a CPU)
 //   copies            it copies memory longer
 //   queued            what it launched starts late
-//   link             its part of operations that others carry out at the same size takes longer, after all
-//   have
-//                    come
-//   more_data        its operations carry more than the others'
+//   link              its part of operations that others carry out at the same size takes longer
+//   more_data         its operations carry more than the others'
 //   unknown           no one or two causes explain half of it in most blocks of steps
 // Over the table's steps, which are all of the context's or some of them. Where two causes hold it up, both
 // are said.

@@ -2,24 +2,42 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 #include "analyzer/diagnose/late_compute.h"
 #include "analyzer/diagnose/rank_transfers.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
+namespace {
+
+std::string remedy_of_link(const RankTransfers& transfers, std::int32_t rank) {
+  if (!transfers.is_between_hosts)
+    return fmt::format(
+        "the operations in which it takes longer stay on one host: compare rank {}'s place there "
+        "(`nvidia-smi topo -m`; on CPUs its cores, `taskset -p`) with the others'",
+        rank);
+  return fmt::format(
+      "look at the links of rank {} and of those it exchanges data with: NCCL_DEBUG=INFO names the transport "
+      "of each channel; `ethtool`, `ibstat` their rate; `lockstep record --cpu` counts what interfaces drop "
+      "and send again",
+      rank);
+}
+
+}  // namespace
 
 LateReason reason_of_transfer(const FindingContext& context, const StepTable& steps,
                               const RankLateness& late) {
   const RankTransfers transfers = transfers_of(context.report, steps, late.rank);
   const bool is_slower = 2 * transfers.slower_ns >= late.cause_ns;
-  const bool is_slow_enough =
-      !is_within_host(context.report, late.rank) || 4 * late.cause_ns >= late.others_ns;
+  const bool is_slow_enough = transfers.is_between_hosts || 4 * late.cause_ns >= late.others_ns;
   const std::string longer = format_duration(late.cause_ns);
   LateReason reason;
   reason.evidence.push_back(in_a_step("moves data, after all have come,", late));
   if (is_slower && is_slow_enough) {
     reason.code = "link";
     reason.doing = fmt::format("is held up by its link, {} longer", longer);
+    reason.remedy = remedy_of_link(transfers, late.rank);
     return reason;
   }
   if (!is_slower && transfers.moves_more()) {

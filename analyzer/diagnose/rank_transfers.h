@@ -11,10 +11,13 @@ namespace lockstep::analyzer {
 
 struct RankTransfers {
   // A step: by how much longer its transfers that nothing hides take than the same operations of comparable
-  // ranks at the same size, ns. Comparable are the other ranks of an operation, and the ranks of the same
-  // operation in other groups of as many ranks, on as many hosts; of both what is shorter counts. What has no
-  // such peer counts as no longer.
+  // ranks at the same size, ns; never negative. Comparable are the other ranks of an operation, or the ranks
+  // of the same operation in other groups of as many ranks, on as many hosts: who shows more of it over all
+  // steps counts. What has no such peer counts as no longer.
   std::int64_t slower_ns = 0;
+  // Most of that lies in operations between hosts; the rest in some whose ranks are all on one host, or
+  // nobody knows on which: a link between these is the host's own path.
+  bool is_between_hosts = false;
   // A step: what its operations carry, and the lower median of the other ranks', bytes. Absent where some
   // size is not known.
   std::optional<std::int64_t> bytes, others_bytes;
@@ -25,9 +28,5 @@ struct RankTransfers {
 
 // Over the table's steps. O(operations · their ranks).
 RankTransfers transfers_of(const Report& report, const StepTable& steps, std::int32_t rank);
-
-// Whether what the rank moves data for longer than the others of the same operations lies in operations whose
-// ranks are all on one host, or nobody knows on which: a link between these is the host's own path.
-bool is_within_host(const Report& report, std::int32_t rank);
 
 }  // namespace lockstep::analyzer

@@ -1,10 +1,13 @@
 // A rank is late for what it moves data longer: its link, or more data?
+#include "analyzer/diagnose/rank_transfers.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/diagnose/test_reports.h"
@@ -24,8 +27,11 @@ struct Gather {
   std::int64_t bytes = 0;
 };
 
-// Thirty steps of eight ranks on one host. Pairs gather, then all reduce; who has gathered comes to that.
-Report pairs_that_gather(const std::function<Gather(int pair)>& gather_of) {
+// Thirty steps of eight ranks, on one host by default. Pairs gather, then all reduce; who has gathered comes
+// to that.
+Report pairs_that_gather(
+    const std::function<Gather(int pair)>& gather_of,
+    const std::function<const char*(std::int32_t rank)>& host_of = [](std::int32_t) { return "a"; }) {
   JobBuilder job;
   std::vector<std::uint32_t> pairs;
   std::vector<std::int32_t> ranks;
@@ -40,7 +46,7 @@ Report pairs_that_gather(const std::function<Gather(int pair)>& gather_of) {
     for (const std::int32_t rank : ranks) {
       const Gather gather = gather_of(rank / 2);
       RankBuilder& one = job.rank(rank);
-      one.trace().host = "a";
+      one.trace().host = host_of(rank);
       // Of a pair the same one is never the later one twice.
       const Nanoseconds computed = begin + 5000 * us + ((step + rank) % 3) * us, gathers = begin + 5002 * us;
       one.compute(begin, computed).launched(begin, begin + 1);
@@ -103,6 +109,39 @@ TEST(RankTransfers, OfOneSizeThatTakeLongerAreASlowLink) {
   const Finding link = finding(report, "slow_link_of_rank");
   EXPECT_GE(link.rank.value_or(0), 6);
   EXPECT_THAT(codes_of(report.findings), Not(Contains("straggler_persistent")));
+}
+
+// Of a pair on two hosts both take as long: other pairs on two hosts show that it is slow, and between which.
+TEST(RankTransfers, OfAPairOnTwoHostsAreALinkBetweenThem) {
+  const Report report = pairs_that_gather(
+      [](int pair) {
+        return Gather{(pair == 3 ? 1500 : 150) * us, 64 * kMegabyte};
+      },
+      [](std::int32_t rank) { return rank % 2 == 0 ? "a" : "b"; });
+  EXPECT_THAT(finding(report, "slow_link_of_rank").remedy, HasSubstr("ethtool"));
+}
+
+// What is longer in one operation and shorter in the next is noise.
+TEST(RankTransfers, ThatVaryAreNoSlower) {
+  Report report;
+  StepTable steps;
+  steps.ranks = {0, 1, 2, 3};
+  for (int step = 0; step < 10; ++step) {
+    steps.steps.push_back(step);
+    CollectiveReport all_reduce;
+    all_reduce.step = step;
+    all_reduce.operation = Operation::all_reduce;
+    all_reduce.bytes = kMegabyte;
+    for (std::int32_t rank = 0; rank < 4; ++rank) {
+      const std::int64_t varies = rank != 0 ? 0 : step % 2 == 0 ? 50 : -50;
+      all_reduce.ranks.push_back({.rank = rank, .transfer_ns = 100 + varies});
+    }
+    report.collectives.push_back(std::move(all_reduce));
+  }
+  EXPECT_EQ(transfers_of(report, steps, 0).slower_ns, 0);
+  for (CollectiveReport& one : report.collectives) one.ranks[0].transfer_ns += 30;
+  EXPECT_EQ(transfers_of(report, steps, 0).slower_ns, 30);
+  EXPECT_EQ(transfers_of(report, steps, 0).bytes, kMegabyte);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyzer/report/report.h"
+#include "analyzer/report/text.h"
 
 namespace lockstep::analyzer {
 
@@ -18,5 +19,12 @@ Report long_report(std::int64_t steps);
 // An account of `ranks` ranks over 100 s: rank r starts up for r + 1 s (the 51st as the first), the last one
 // saves a checkpoint for 10 s, all else is steady.
 AccountReport account_of_ranks(std::int32_t ranks);
+
+// The report on a page that wide, in columns.
+inline std::string text_of(const Report& report, std::size_t width) {
+  TextOptions options;
+  options.page.width = width;
+  return to_text(report, options);
+}
 
 }  // namespace lockstep::analyzer

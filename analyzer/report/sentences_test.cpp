@@ -16,12 +16,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string text_of(const Report& report) {
-  TextOptions options;
-  options.page.width = 200;
-  return to_text(report, options);
-}
-
 TEST(Sentences, OfAMissingRankItIsNotSaidThatAllWaitingIsAmongTheOthers) {
   const std::vector<std::string> verdict = verdict_lines(small_report());
   EXPECT_THAT(verdict,
@@ -46,10 +40,10 @@ TEST(Sentences, AShareOfAnotherTimeSaysOfWhich) {
   found.lost_ns = 1'000'000;
   found.lost_share = 0.777;
   report.findings = {found};
-  EXPECT_THAT(text_of(report), HasSubstr("(77.7 %)"));
+  EXPECT_THAT(text_of(report, 200), HasSubstr("(77.7 %)"));
   report.findings[0].share = Share::of_training;
-  EXPECT_THAT(text_of(report), HasSubstr("(77.7 % of the time between start-up and shutdown)"));
-  EXPECT_THAT(text_of(report), Not(HasSubstr("(77.7 %)")));
+  EXPECT_THAT(text_of(report, 200), HasSubstr("(77.7 % of the time between start-up and shutdown)"));
+  EXPECT_THAT(text_of(report, 200), Not(HasSubstr("(77.7 %)")));
 }
 
 // What lies before the first activity, a process that starts for instance, is left of the ruler's 0.
@@ -89,7 +83,7 @@ TEST(Sentences, ThatFilesAreOfAnotherJobComesFirst) {
   report.warnings.push_back({"another_job", "b/rank-0.lst is of another job", 0});
   EXPECT_THAT(verdict_lines(report).front(),
               testing::StartsWith("What was given is not of one job: b/rank-0.lst is of another job."));
-  const std::string text = text_of(report);
+  const std::string text = text_of(report, 200);
   EXPECT_LT(text.find("not of one job"), text.find("where the wall time went"));
 }
 
@@ -161,13 +155,13 @@ TEST(Sentences, AVerdictBeginsWithWhatMadeTheJobHang) {
 TEST(Sentences, DumpsOfFlightRecordersEndInNoAllClear) {
   Report report = small_report();
   report.findings.clear();
-  const std::string whole = text_of(report);
+  const std::string whole = text_of(report, 200);
   EXPECT_THAT(whole, HasSubstr("Nothing was found that costs much"));
   EXPECT_THAT(whole, HasSubstr("Ranks compute for"));
   EXPECT_THAT(whole, HasSubstr("Compute hides"));
   report.sources = {"flight recorder"};
   report.dumps = Dumps::all;
-  const std::string of_dumps = text_of(report);
+  const std::string of_dumps = text_of(report, 200);
   EXPECT_THAT(of_dumps, HasSubstr("Flight recorders tell of communication alone: what ranks computed beside "
                                   "it, and what costs their time, is not known."));
   EXPECT_THAT(of_dumps, Not(HasSubstr("Nothing was found that costs much")));

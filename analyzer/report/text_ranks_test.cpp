@@ -12,12 +12,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::string text_of(const Report& report) {
-  TextOptions options;
-  options.page.width = 160;
-  return to_text(report, options);
-}
-
 // A figure, whoever is accused.
 TEST(TextRanks, BelowTheTableStandsWhoIsReadyLater) {
   Report report = small_report();
@@ -27,7 +21,7 @@ TEST(TextRanks, BelowTheTableStandsWhoIsReadyLater) {
   report.lateness.ranks = {{.rank = 0, .mean_ns = -1'000'000},
                            {.rank = 1, .mean_ns = 9'999},  // less than a thousandth of a step
                            {.rank = 2, .mean_ns = 1'250'000}};
-  const std::string text = text_of(report);
+  const std::string text = text_of(report, 160);
   const std::size_t at =
       text.find("ready later than the median of the others, mean of 40 steps: rank 2 by 1.25 ms (12.5 %)\n");
   ASSERT_NE(at, std::string::npos) << text;
@@ -35,10 +29,10 @@ TEST(TextRanks, BelowTheTableStandsWhoIsReadyLater) {
   EXPECT_LT(at, text.find("steps —"));
   // The latest first.
   report.lateness.ranks[1].mean_ns = 2'500'000;
-  EXPECT_THAT(text_of(report),
+  EXPECT_THAT(text_of(report, 160),
               HasSubstr("mean of 40 steps: rank 1 by 2.50 ms (25.0 %), rank 2 by 1.25 ms (12.5 %)\n"));
   report.lateness.can_tell = false;
-  EXPECT_THAT(text_of(report), Not(HasSubstr("ready later")));
+  EXPECT_THAT(text_of(report, 160), Not(HasSubstr("ready later")));
 }
 
 }  // namespace

@@ -87,69 +87,6 @@ TEST(TextReport, AFindingHasATableOfWhereTheRankComputesLonger) {
   EXPECT_THAT(to_text(report, with_width(160)), Not(HasSubstr("time a step in")));
 }
 
-// That no finding accuses.
-Report with_one_late_rank(NotAccused why) {
-  Report report = small_report();
-  report.findings.clear();
-  report.lateness.can_tell = true;
-  report.lateness.steps = 40;
-  report.lateness.step_ns = 10'000'000;
-  report.lateness.waiting_ns = 1'200'000;
-  report.lateness.ranks = {{.rank = 2, .is_late = true, .not_accused_because = why}};
-  return report;
-}
-
-// Seen of a healthy DeepSpeed pipeline: its last stage computes the loss as well.
-TEST(TextReport, AStageThatMayHaveMoreToComputeIsNotBlamed) {
-  Report report = with_one_late_rank(NotAccused::stage_computes_more);
-  report.lateness.waiting_ns = 0;
-  report.pipeline.emplace_back();
-  const std::string_view said =
-      "over 40 steps they wait for each other in their pipeline alone; rank 2 computes longest. Stages run "
-      "different parts of the model, the last one its loss: nobody can tell from one pipeline whether a rank "
-      "is slower as well.";
-  EXPECT_THAT(to_text(report, with_width(400)), HasSubstr(said));
-  for (BlameReport& blame : report.blame) blame.scheduled_exposed_ns = blame.exposed_ns;
-  EXPECT_THAT(to_text(report, with_width(400)), HasSubstr(said)) << "and those waits are the schedule's";
-}
-
-TEST(TextReport, ARankThatNoFindingNamesIsNotBlamed) {
-  Report report = with_one_late_rank(NotAccused::little_lost);
-  const std::string little = to_text(report, with_width(200));
-  EXPECT_THAT(little, HasSubstr("No rank is late by what matters: over 40 steps they wait for each other for "
-                                "12.0 % of a step."));
-  EXPECT_THAT(little, Not(HasSubstr("The others wait for")));
-  Finding cores;
-  cores.code = "cores_shared";
-  cores.topic = Topic::short_cores;
-  report.findings = {cores};
-  report.lateness.ranks[0].not_accused_because = NotAccused::cores_shared;
-  const std::string text = to_text(report, with_width(400));
-  EXPECT_THAT(
-      text,
-      HasSubstr(
-          "Who gets a core last comes last: over 40 steps they wait for each other for 12.0 % of a step; "
-          "rank 2 comes last again and again. As long as cores are short nobody can tell "
-          "whether it would with cores of its own."));
-  EXPECT_THAT(text, Not(HasSubstr("The others wait for")));
-  EXPECT_THAT(text, Not(HasSubstr("Why rank 2 is late")));
-  std::int64_t waiting = 0;
-  report.pipeline.emplace_back();
-  EXPECT_THAT(to_text(report, with_width(400)),
-              HasSubstr("over 40 steps they wait for each other for 12.0 %"));
-  std::swap(report.lateness.waiting_ns, waiting);
-  EXPECT_THAT(to_text(report, with_width(400)),
-              HasSubstr("over 40 steps they wait for each other in their pipeline alone; rank 2"));
-  std::swap(report.lateness.waiting_ns, waiting);
-  report.pipeline.clear();
-  Finding own;
-  own.code = "straggler_persistent";
-  own.accuses = Accused::rank;
-  own.rank = 2;
-  report.findings = {own, cores};
-  EXPECT_THAT(to_text(report, with_width(200)), HasSubstr("The others wait for rank 2"));
-}
-
 // Seen of a rank that waits for a lock while cores are short: "No rank is late throughout" was too sure.
 TEST(TextReport, ThatNobodyIsLateIsNotSaidWhereWantOfCoresHidesIt) {
   Report report = small_report();

@@ -16,7 +16,6 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/late_reason.h"
 #include "analyzer/diagnose/late_words.h"
-#include "analyzer/diagnose/rank_transfers.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/lateness/core_waits.h"
@@ -185,23 +184,11 @@ When once_in_so_many(const PeriodicLateness& periodic) {
   return when;
 }
 
-void make_link_finding(const FindingContext& context, const RankLateness& late, const When& when,
-                       Finding& finding) {
-  finding.title = fmt::format(
+std::string title_of_link(const RankLateness& late, const When& when) {
+  return fmt::format(
       "{}rank {} is late because the operations before end late on it: its link is slow, not its work{}",
       when.begins, late.rank,
       late.share > 0 ? fmt::format(" ({} of each step)", format_share(late.share)) : "");
-  finding.remedy =
-      is_within_host(context.report, late.rank)
-          ? fmt::format(
-                "the operations in which it takes longer stay on one host: compare rank {}'s place there "
-                "(`nvidia-smi topo -m`; on CPUs its cores, `taskset -p`) with the others'",
-                late.rank)
-          : fmt::format(
-                "look at the links of rank {} and of those it exchanges data with: NCCL_DEBUG=INFO names "
-                "the transport of each channel; `ethtool`, `ibstat` their rate; `lockstep record --cpu` "
-                "counts what interfaces drop and send again",
-                late.rank);
 }
 
 std::string remedy_of_rhythm(std::int32_t rank, std::int64_t period, const std::string& line) {
@@ -265,7 +252,7 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
       !reason.names_line)
     finding.evidence.push_back("why: " + blame.root_cause);
   finding.remedy = std::move(reason.remedy);
-  if (is_link) make_link_finding(context, late, when, finding);
+  if (is_link) finding.title = title_of_link(late, when);
   if (when.period > 0) finding.remedy = remedy_of_rhythm(late.rank, when.period, reason.line);
   return finding;
 }
