@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <regex>
@@ -86,14 +90,35 @@ TEST(LiveRun, AManifestOfAnotherRunIsNotOverwritten) {
   EXPECT_FALSE(live.run.manifest().contains("command"));
 }
 
+// Whether somebody has listed the folder twice from here on: what was there when the first began was seen
+// then.
+bool is_listed_twice(const std::string& folder) {
+  constexpr int kPatience = 60'000;  // ms; the recorder looks every two seconds
+  const int watch = inotify_init1(IN_CLOEXEC);
+  if (watch < 0 || inotify_add_watch(watch, folder.c_str(), IN_OPEN | IN_ONLYDIR) < 0) return false;
+  int listed = 0;
+  pollfd waiting{watch, POLLIN, 0};
+  while (listed < 2 && poll(&waiting, 1, kPatience) > 0) {
+    alignas(inotify_event) std::array<char, 4096> events{};
+    const ssize_t size = read(watch, events.data(), events.size());
+    for (ssize_t at = 0; at < size;) {
+      const auto* const event = reinterpret_cast<const inotify_event*>(events.data() + at);
+      // Without a name it is the folder itself.
+      if (event->len == 0 && (event->mask & IN_ISDIR) != 0) ++listed;
+      at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+    }
+  }
+  close(watch);
+  return listed >= 2;
+}
+
 // Why it is not there is known: it did not end before it had one.
 TEST(LiveRun, AProcessWhoseFileWasDeletedIsNotSaidToHaveEndedAtOnce) {
   RunningJob live;
   live.start_steps(6, 3);
   ASSERT_TRUE(live.waits());
   ASSERT_TRUE(live.has("rank-0.lst"));
-  // The recorder looks at its folder every two seconds.
-  std::this_thread::sleep_for(std::chrono::seconds(5));
+  ASSERT_TRUE(is_listed_twice(live.run.run_path()));
   fs::remove(live.run.run_path() + "/rank-0.lst");
   EXPECT_EQ(live.end().exit_code, 0);
   const std::string said = std::regex_replace(live.job->error_output(), std::regex("\n  "), " ");
