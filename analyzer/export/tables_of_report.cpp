@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "analyzer/export/tables.h"
@@ -26,6 +28,15 @@ Value known_or_null(bool known, std::int64_t ns) {
 void add_measures(Row& row, const Measures& m) {
   for (const MeasureField& field : measure_fields())
     row.push_back(std::visit([](const auto& value) { return Value(value); }, value_of(field, m)));
+}
+
+// A step has a length, be it zero.
+void add_measures_of_step(Row& row, const Measures& m) {
+  const std::size_t begin = row.size();
+  add_measures(row, m);
+  const auto fields = measure_fields();
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    if (std::string_view(fields[i].key) == "window_ns") row[begin + i] = m.window_ns;
 }
 
 std::vector<TableColumn> with_measures(std::vector<TableColumn> columns) {
@@ -106,7 +117,7 @@ TableDefinition make_steps_table() {
           [](const Job&, const Analysis& analysis, const RowSink& sink) {
             for (const StepReport& s : analysis.report.steps) {
               Row row{s.step, std::int64_t{s.rank}, s.begin_ns, s.end_ns};
-              add_measures(row, s.measures);
+              add_measures_of_step(row, s.measures);
               if (!sink(row)) return;
             }
           }};

@@ -218,6 +218,20 @@ TEST(CsvExport, RefusingItTouchesNothing) {
   EXPECT_THAT(read_whole_file(folder / "steps.csv"), HasSubstr("12,0,0,2000"));
 }
 
+TEST(CsvExport, AStepOfNoLengthHasALengthOfZero) {
+  const TemporaryFolder folder;
+  SampleJob sample = sample_job();
+  StepReport& step = sample.analysis.report.steps.at(0);
+  step.end_ns = step.begin_ns;
+  step.measures = {};
+  step.measures.known = false;
+  ASSERT_TRUE(write_csv(sample.job, sample.analysis, folder / "tables", Overwrite::refuse).ok());
+  const Rows steps = parse_csv(read_whole_file(folder / "tables/steps.csv"));
+  ASSERT_EQ(steps[0][4], "window_ns");
+  EXPECT_EQ(steps[1][4], "0");
+  EXPECT_EQ(steps[1][5], "");
+}
+
 TEST(CsvExport, SpreadsheetsCalculateNoName) {
   SampleJob sample = sample_job();
   const auto names_with = [&](const std::string& name, Formulas formulas) {

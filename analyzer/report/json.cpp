@@ -113,6 +113,7 @@ Json rank_to_json(const RankReport& rank, Writer& writer) {
 Json step_to_json(const StepReport& step) {
   Json object{{"step", step.step}, {"rank", step.rank}, {"begin_ns", step.begin_ns}, {"end_ns", step.end_ns}};
   add_measures(object, step.measures);
+  object["window_ns"] = step.measures.window_ns;  // a step has a length, be it zero
   return object;
 }
 

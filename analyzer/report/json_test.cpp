@@ -286,6 +286,16 @@ TEST(ReportJson, IsNotLostToBadNamesOrNumbers) {
   EXPECT_FALSE(has_warning(json::parse(to_json(small_report())), "invalid_utf8"));
 }
 
+TEST(ReportJson, AStepOfNoLengthHasALengthOfZero) {
+  Report report = small_report();
+  report.steps[0].end_ns = report.steps[0].begin_ns;
+  report.steps[0].measures = {};
+  report.steps[0].measures.known = false;
+  const json document = json::parse(to_json(report));
+  EXPECT_EQ(document["steps"][0]["window_ns"], 0);
+  EXPECT_TRUE(document["steps"][0]["compute_ns"].is_null());
+}
+
 TEST(ReportJson, AnEmptyReportIsADocument) {
   const json document = json::parse(to_json(Report{}));
   for (const char* name : {"ranks", "steps", "collectives", "pipeline", "blame", "findings"}) {
