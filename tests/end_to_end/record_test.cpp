@@ -252,7 +252,8 @@ TEST(Record, DiesByTheSignalThatKilledTheJob) {
   record(run, {"/bin/sh", "-c", "kill -TERM $$"});
   EXPECT_EQ(run.outcome.signal, SIGTERM);
   EXPECT_EQ(run.manifest().at("signal").at("number"), SIGTERM);
-  EXPECT_THAT(run.outcome.standard_error, HasSubstr("the command was ended by SIGTERM before it trained"));
+  EXPECT_THAT(run.outcome.standard_error,
+              HasSubstr("the command was ended by SIGTERM before it was seen to train"));
 }
 
 TEST(Record, NvtxCallsInSignalHandlersDoNoHarm) {

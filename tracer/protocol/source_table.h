@@ -27,9 +27,9 @@ inline constexpr std::array<SourceEntry, 7> kSources{{
      "when the threads that train run, sleep, and wait for a core, in every process that trains", true,
      "no process was seen to train"},
     {"cpu", "CPU time, run-queue delay, faults, switches and network of each process (--cpu)", false,
-     "no process of the command trained with PyTorch, made a process group, or used CUDA or NVTX"},
+     "no process of the command was seen to train with PyTorch, make a process group, or use CUDA or NVTX"},
     {"nvml", "GPU clocks, power, temperature, throttling and errors (--cpu)", false,
-     "no process of the command trained with PyTorch, made a process group, or used CUDA or NVTX"},
+     "no process of the command was seen to train with PyTorch, make a process group, or use CUDA or NVTX"},
 }};
 
 // nullptr: there is no such source.

@@ -185,9 +185,7 @@ std::map<std::string, Recording::Source> Recording::sources() const {
 }
 
 std::size_t Recording::incomplete_files() const {
-  const auto incomplete = [](const RecordedFile& file) {
-    return !file.complete && !file.unwritten && !file.unreadable;
-  };
+  const auto incomplete = [](const RecordedFile& file) { return file.is_incomplete(); };
   return static_cast<std::size_t>(std::count_if(ranks.begin(), ranks.end(), incomplete) +
                                   std::count_if(processes.begin(), processes.end(), incomplete));
 }

@@ -64,6 +64,9 @@ struct RecordedFile {
   bool no_survivor = false;             // --survive-kill could not be had
   bool unreadable = false;  // it was not opened: all that is known is its name, which tells the rank
   std::string problem;      // empty, or why the file, or some of it, could not be read
+
+  // Not closed, and nothing else says why: not that it took no more events, nor that it can't be read.
+  bool is_incomplete() const { return !complete && !unwritten && !unreadable; }
 };
 
 struct Recording {
@@ -92,7 +95,6 @@ struct Recording {
   std::uint64_t dropped_events() const;
   // Which ranks ran on which host, by its name; those whose file could not be read are left out.
   std::map<std::string, std::vector<std::int32_t>> hosts() const;
-  // Not closed; those that took no more events (RecordedFile::unwritten), or of which nobody knows, apart.
   std::size_t incomplete_files() const;
   std::size_t unreadable_files() const;
 };

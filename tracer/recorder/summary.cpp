@@ -140,7 +140,39 @@ void tell_missing_ranks(const Recording& recording, std::vector<std::string>& li
                               list_numbers(recording.missing_ranks, kMaxRanksNamed)));
 }
 
-void tell_losses(const Recording& recording, std::vector<std::string>& lines) {
+void tell_unclosed_files(const Recording& recording, bool survive_kill, std::vector<std::string>& lines) {
+  std::size_t open = 0, without_last_moment = 0, after_death = 0, no_survivor = 0;
+  each_file(recording, [&](const RecordedFile& file) {
+    if (file.no_survivor) ++no_survivor;
+    if (!file.is_incomplete()) return;
+    ++(file.after_death ? after_death : survive_kill && !file.no_survivor ? without_last_moment : open);
+  });
+  if (open != 0)
+    lines.push_back(
+        fmt::format("{} not closed: the process was killed or still runs (all but its last moment can be "
+                    "read), or closed its descriptors, or the disk was full (nothing that came later is "
+                    "there)",
+                    format_plural(open, "file was", "files were")));
+  if (without_last_moment != 0)
+    lines.push_back(fmt::format(
+        "{} not closed, and --survive-kill wrote no last moment there: the process still runs, or its "
+        "survivor was killed with it (by the out-of-memory killer, the end of a container, pkill -f) or had "
+        "not begun (all but the last moment can be read); or the process closed its descriptors, or the disk "
+        "was full (nothing that came later is there)",
+        format_plural(without_last_moment, "file was", "files were")));
+  if (after_death != 0)
+    lines.push_back(fmt::format(
+        "{} not closed: the process was killed, crashed or left by _exit or exec; all that it had "
+        "recorded is there (--survive-kill)",
+        format_plural(after_death, "file was", "files were")));
+  if (no_survivor != 0)
+    lines.push_back(
+        fmt::format("--survive-kill could not be had in {} (it takes Linux 5.9, one more process, and no "
+                    "sanitizer): what is killed there loses up to its last second",
+                    format_plural(no_survivor, "process", "processes")));
+}
+
+void tell_losses(const Recording& recording, bool survive_kill, std::vector<std::string>& lines) {
   each_file(recording, [&](const RecordedFile& file) {
     if (!file.ended.empty())
       lines.push_back(fmt::format("{}: recording ended early: {}", file.file, file.ended));
@@ -165,28 +197,7 @@ void tell_losses(const Recording& recording, std::vector<std::string>& lines) {
   }
   tell_restarts(recording, lines);
   tell_missing_ranks(recording, lines);
-  std::size_t after_death = 0, no_survivor = 0;
-  each_file(recording, [&](const RecordedFile& file) {
-    if (!file.complete && file.after_death) ++after_death;
-    if (file.no_survivor) ++no_survivor;
-  });
-  if (const std::size_t files = recording.incomplete_files() - after_death; files != 0) {
-    lines.push_back(
-        fmt::format("{} not closed: the process was killed or still runs (all but its last moment can be "
-                    "read), or closed its descriptors, or the disk was full (nothing that came later is "
-                    "there)",
-                    format_plural(files, "file was", "files were")));
-  }
-  if (after_death != 0)
-    lines.push_back(fmt::format(
-        "{} not closed: the process was killed, crashed or left by _exit or exec; all that it had "
-        "recorded is there (--survive-kill)",
-        format_plural(after_death, "file was", "files were")));
-  if (no_survivor != 0)
-    lines.push_back(
-        fmt::format("--survive-kill could not be had in {} (it takes Linux 5.9, one more process, and no "
-                    "sanitizer): what is killed there loses up to its last second",
-                    format_plural(no_survivor, "process", "processes")));
+  tell_unclosed_files(recording, survive_kill, lines);
   each_file(recording, [&](const RecordedFile& file) {
     if (!file.problem.empty()) lines.push_back(file.problem);
   });
@@ -236,7 +247,7 @@ constexpr std::int64_t kAtOnce = 10'000'000'000;
 
 // Why a command that did not end well may have left nothing; empty of one that did.
 std::string early_end(const Manifest& manifest) {
-  constexpr const char* kBefore = "before it trained, communicated, or used CUDA or NVTX";
+  constexpr const char* kBefore = "before it was seen to train, communicate, or use CUDA or NVTX";
   if (!manifest.ending.has_value()) return {};
   const Ending& ending = *manifest.ending;
   if (was_interrupted(ending))
@@ -283,8 +294,8 @@ std::vector<std::string> explain_nothing(const Manifest& manifest, const std::ve
   const bool is_clear = lines.size() == 1 && lines.front() == ended;
   if (lines.empty()) {
     lines.push_back(fmt::format(
-        "nothing was recorded: no process of the command trained with PyTorch, made a process group, or used "
-        "CUDA or NVTX{}",
+        "nothing was recorded: no process of the command was seen to train with PyTorch, make a process group, "
+        "or use CUDA or NVTX{}",
         counters ? ", and counters are recorded only of those that do" : ""));
     lines.emplace_back(
         "a program that computes without training is recorded by NVTX ranges of its own "
@@ -314,7 +325,7 @@ std::vector<std::string> summarize(const Manifest& manifest, const std::string& 
     lines.push_back(what_there_is(manifest, run));
   }
   tell_saves(recording, lines);
-  tell_losses(recording, lines);
+  tell_losses(recording, manifest.asked.has_value() && manifest.asked->plan.survive_kill, lines);
   for (std::string& line : in_words(manifest.unrecorded)) lines.push_back(std::move(line));
   if (missed && !has_device_activities(recording)) return lines;
   // Several processes without a rank are analyzed one at a time.

@@ -8,6 +8,7 @@
 namespace lockstep::tracer::record {
 namespace {
 
+using testing::_;
 using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
@@ -135,13 +136,32 @@ TEST(Summary, SaysWhatAFullDiskCost) {
   EXPECT_THAT(lines, Each(Not(HasSubstr("lost: ")))) << "once";
 }
 
+TEST(Summary, SaysWhichFileHasItsLastMomentAndWhichHasNot) {
+  Manifest manifest = two_ranks(10);
+  for (RecordedFile& file : manifest.recording->ranks) file.complete = false;
+  manifest.recording->ranks[0].after_death = true;
+  EXPECT_THAT(summarize(manifest, "run"),
+              Contains(HasSubstr("1 file was not closed: the process was killed or still runs")));
+  manifest.asked->plan.survive_kill = true;
+  EXPECT_THAT(
+      summarize(manifest, "run"),
+      ElementsAre(_, HasSubstr("1 file was not closed, and --survive-kill wrote no last moment there"),
+                  HasSubstr("all that it had recorded is there (--survive-kill)"), HasSubstr("next: ")));
+  manifest.recording->ranks[1].no_survivor = true;
+  EXPECT_THAT(summarize(manifest, "run"),
+              ElementsAre(_, HasSubstr("1 file was not closed: the process was killed or still runs"), _,
+                          HasSubstr("--survive-kill could not be had in 1 process"), HasSubstr("next: ")));
+  manifest.recording->ranks[0].unwritten = {1, 0, "No space left on device"};
+  EXPECT_THAT(summarize(manifest, "run"), Each(Not(HasSubstr("all that it had recorded is there"))));
+}
+
 TEST(Nothing, HasTheTrueReasonFirst) {
   Manifest manifest;
   manifest.recording.emplace();
   EXPECT_THAT(
       explain_nothing(manifest, {}),
-      ElementsAre("nothing was recorded: no process of the command trained with PyTorch, made a process "
-                  "group, or used CUDA or NVTX",
+      ElementsAre("nothing was recorded: no process of the command was seen to train with PyTorch, make "
+                  "a process group, or use CUDA or NVTX",
                   HasSubstr("NVTX ranges of its own"), HasSubstr("lockstep doctor -- COMMAND")));
   manifest.asked.emplace();
   manifest.asked->python_hook = false;
@@ -161,13 +181,14 @@ TEST(Nothing, ListedCountersLeaveOutNoProcessThatCanBeRecorded) {
     manifest.asked->sources = sources;
     EXPECT_THAT(
         explain_nothing(manifest, {}).front(),
-        "nothing was recorded: no process of the command trained with PyTorch, made a process group, or used "
+        "nothing was recorded: no process of the command was seen to train with PyTorch, make a process group, or use "
         "CUDA or NVTX, and counters are recorded only of those that do");
   }
   manifest.asked->sources = "nvtx";
   EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("--sources nvtx leaves out"));
   manifest.asked->cpu = true;
-  EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("no process of the command trained"));
+  EXPECT_THAT(explain_nothing(manifest, {}).front(),
+              HasSubstr("no process of the command was seen to train"));
 }
 
 TEST(Nothing, ACommandThatFailedAtOnceIsTheFirstReason) {
@@ -175,13 +196,13 @@ TEST(Nothing, ACommandThatFailedAtOnceIsTheFirstReason) {
   manifest.asked.emplace();
   manifest.ending = Ending{2, 0};
   EXPECT_THAT(explain_nothing(manifest, {}).front(),
-              "nothing was recorded: the command failed with exit code 2 before it trained, communicated, or "
-              "used CUDA or NVTX");
+              "nothing was recorded: the command failed with exit code 2 before it was seen to train, "
+              "communicate, or use CUDA or NVTX");
   manifest.asked->plan.steps = control::StepRange{10, 12};
   EXPECT_THAT(
       explain_nothing(manifest, {}),
       ElementsAre("nothing was recorded; the reason may be: the command failed with exit code 2 before "
-                  "it trained, communicated, or used CUDA or NVTX",
+                  "it was seen to train, communicate, or use CUDA or NVTX",
                   "--steps 10:12 may have been over, or not begun", HasSubstr("lockstep doctor")));
   EXPECT_THAT(explain_nothing(manifest, {"ssh starts the job elsewhere"}).front(), HasSubstr("exit code 2"));
   // After an hour it is no longer likelier than what the command itself shows.
@@ -199,7 +220,7 @@ TEST(Nothing, ASignalThatCameTooSoonIsTheReason) {
   manifest.ending = Ending{0, SIGTERM};
   EXPECT_THAT(
       explain_nothing(manifest, {}).front(),
-      "nothing was recorded: the command was ended by SIGTERM before it trained, communicated, or used "
+      "nothing was recorded: the command was ended by SIGTERM before it was seen to train, communicate, or use "
       "CUDA or NVTX");
 }
 
@@ -208,10 +229,11 @@ TEST(Nothing, ACommandThatSomebodyInterruptedAtOnceIsToRunForLonger) {
   manifest.asked.emplace();
   manifest.ending = Ending{0, SIGTERM};
   manifest.ending->interruption = Interruption{SIGTERM, 0};
-  EXPECT_THAT(explain_nothing(manifest, {}),
-              ElementsAre("nothing was recorded: the command was interrupted by SIGTERM before it trained, "
-                          "communicated, or used CUDA or NVTX",
-                          HasSubstr("let the command run until then")));
+  EXPECT_THAT(
+      explain_nothing(manifest, {}),
+      ElementsAre("nothing was recorded: the command was interrupted by SIGTERM before it was seen to train, "
+                  "communicate, or use CUDA or NVTX",
+                  HasSubstr("let the command run until then")));
   manifest.end_realtime = 3600 * kSecond;
   EXPECT_THAT(explain_nothing(manifest, {}), Contains(HasSubstr("lockstep doctor")));
 }
