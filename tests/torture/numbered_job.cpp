@@ -51,6 +51,17 @@ std::int64_t held_up_between(const Progress& progress, std::int64_t from, std::i
   return after > 2 * kBeatNanoseconds ? sum + after - kBeatNanoseconds : sum;
 }
 
+// 0 where there is none.
+pid_t survivor_of(pid_t process) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "stat");
+    pid_t id = 0, parent = 0;
+    std::string name, state;
+    if (file >> id >> name >> state >> parent && parent == process && name == "(lockstep)") return id;
+  }
+  return 0;
+}
+
 }  // namespace
 
 NumberedJob::NumberedJob(const std::vector<std::string>& flags, Second second) : second_(second) {
@@ -104,6 +115,16 @@ bool NumberedJob::await_first() {
 
 void NumberedJob::kill(int rank) {
   ::kill(progress_[rank]->process.load(), SIGKILL);
+}
+
+bool NumberedJob::kill_with_survivor(int rank) {
+  const pid_t process = progress_[rank]->process.load();
+  const bool begun = end_to_end::eventually([&] { return survivor_of(process) != 0; });
+  if (begun) ::kill(process, SIGSTOP);  // else it may begin another
+  const pid_t survivor = survivor_of(process);
+  if (survivor != 0) ::kill(survivor, SIGKILL);
+  ::kill(process, SIGKILL);
+  return survivor != 0;
 }
 
 void NumberedJob::kill_recorder() {

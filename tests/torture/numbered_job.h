@@ -46,6 +46,8 @@ class NumberedJob {
   Progress& progress(int rank) { return *progress_[rank]; }
   Returned returned(int rank) const;
   void kill(int rank);
+  // With what --survive-kill put beside it, of which it says whether there was one.
+  bool kill_with_survivor(int rank);
   // One right after the other.
   void kill_all();
   void kill_recorder();

@@ -244,5 +244,20 @@ TEST(Kills, WithSurvivorsAllRanksAtOnceLoseNothing) {
   report("survivors of all ranks at once", trials(kFew), busy_in_words(busy, losses));
 }
 
+// As by `pkill -9 -f`, or where a container ends: then its last moment is lost, and the summary says so.
+TEST(Kills, ASurvivorThatIsKilledTooIsMissed) {
+  if (kSanitized) GTEST_SKIP() << "a build with a sanitizer has no survivors";
+  NumberedJob job({"--survive-kill"});
+  ASSERT_TRUE(job.await_first());
+  const bool had_survivor = job.kill_with_survivor(1);
+  job.progress(0).ending.store(Ending::leave);
+  const end_to_end::Outcome outcome = job.finish();
+  ASSERT_TRUE(had_survivor);
+  EXPECT_EQ(outcome.exit_code, 128 + SIGKILL);
+  EXPECT_FALSE(job.remains(job.run_path(), 1).after_death);
+  EXPECT_THAT(outcome.standard_error,
+              HasSubstr("1 file was not closed, and --survive-kill wrote no last moment"));
+}
+
 }  // namespace
 }  // namespace lockstep::torture
