@@ -124,6 +124,9 @@ Phases find_phases(const RankTrace& rank, const StringTable& strings) {
   }
   Phases phases;
   for (std::size_t i = 0; i < kPhaseCount; ++i) phases.of[i] = IntervalSet::from(std::move(found[i]));
+  phases[Phase::checkpoint] = subtract(phases[Phase::checkpoint], phases[Phase::compilation]);
+  phases[Phase::evaluation] =
+      subtract(phases[Phase::evaluation], unite(phases[Phase::compilation], phases[Phase::checkpoint]));
   return phases;
 }
 

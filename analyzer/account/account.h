@@ -15,7 +15,8 @@
 
 namespace lockstep::analyzer {
 
-// When a rank's host ranges say that it did something else than training.
+// When a rank's host ranges say that it did something else than training. No moment is counted as two of
+// compilation, checkpoint and evaluation: what an evaluation compiles or saves is the former, in this order.
 struct Phases {
   std::array<IntervalSet, kPhaseCount> of;
   const IntervalSet& operator[](Phase phase) const { return of[static_cast<std::size_t>(phase)]; }

@@ -176,12 +176,25 @@ TimeSpan span_of(const Job& job, std::int32_t number, const StepsLeftOut& steps)
   return span;
 }
 
-// The longest of these steps.
-FindingPlace place_of(const Interruption& interruption, const FindingContext& context) {
+// What of this phase the rank's trace has at that time, from the first of it to the last; else that time.
+TimeSpan span_of_phase(const Job& job, std::int32_t number, Phase phase, const TimeSpan& span) {
+  for (const RankTrace& rank : job.ranks) {
+    if (rank.rank != number) continue;
+    IntervalSet time;
+    time.append(span.begin, span.end);
+    const IntervalSet there = intersect(find_phases(rank, job.strings)[phase], time);
+    if (!there.empty()) return {there.intervals().front().begin, there.intervals().back().end};
+  }
+  return span;
+}
+
+// In the longest of these steps.
+FindingPlace place_of(const Interruption& interruption, Phase phase, const FindingContext& context) {
   FindingPlace place;
   place.rank = interruption.rank.value_or(context.report.ranks_present.front());
   place.step = interruption.longest.first;
-  const TimeSpan span = span_of(context.diagnosis.job, place.rank, interruption.longest);
+  const Job& job = context.diagnosis.job;
+  const TimeSpan span = span_of_phase(job, place.rank, phase, span_of(job, place.rank, interruption.longest));
   place.begin_ns = span.begin - context.report.origin_aligned_ns;
   place.end_ns = span.end - context.report.origin_aligned_ns;
   return place;
@@ -228,18 +241,19 @@ std::int64_t ranks_that_train(const AccountReport& account) {
 struct Reason {
   std::string_view reason;  // StepsLeftOut::reason
   Spending spending;
-  std::optional<Phase> behind;  // that the account counts behind the last step too
+  Phase phase;
+  bool counts_behind;  // the account counts it behind the last step too
   const FindingKind* kind;
   std::string_view of_one;  // what the rank does that does it alone
   std::string_view remedy;
 };
 constexpr auto kReasons = std::to_array<Reason>(
-    {{"checkpoint", Spending::checkpoint, Phase::checkpoint, &kCheckpoints, "saves checkpoints",
+    {{"checkpoint", Spending::checkpoint, Phase::checkpoint, true, &kCheckpoints, "saves checkpoints",
       "save in the background (`torch.distributed.checkpoint.async_save`), each rank its part; or less "
       "often"},
-     {"evaluation", Spending::evaluation, Phase::evaluation, &kEvaluation, "evaluates",
+     {"evaluation", Spending::evaluation, Phase::evaluation, true, &kEvaluation, "evaluates",
       "evaluate less often, on fewer batches, or in a job of its own"},
-     {"compilation", Spending::compilation, std::nullopt, &kRecompilation, "compiles anew",
+     {"compilation", Spending::compilation, Phase::compilation, false, &kRecompilation, "compiles anew",
       "TORCH_LOGS=recompiles says why; mark sizes that change as dynamic, or pad to few shapes"}});
 
 bool is_worth(std::int64_t ns, std::int64_t whole, std::int64_t permille) {
@@ -278,8 +292,8 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
   const Report& report = context.report;
   const Interruption within = interruptions(*report.steady, reason.reason);
   // Looking for it costs a pass over all ranges.
-  const Behind behind = reason.behind && report.account.spent[reason.spending] > 0
-                            ? behind_the_last_step(context, *reason.behind)
+  const Behind behind = reason.counts_behind && report.account.spent[reason.spending] > 0
+                            ? behind_the_last_step(context, reason.phase)
                             : Behind{};
   const std::size_t ranks = report.account.ranks.size();
   const std::int64_t training = report.account.training_ns();
@@ -321,7 +335,8 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
   if (reason.kind == &kEvaluation && !finding.rank && is_known_by_mode_alone(context.diagnosis.job))
     say_what_the_mode_tells(finding, how_much);
   finding.lost_ns = std::min(lost, training);
-  finding.place = within.longest.reason_ns >= behind.longest_ns ? place_of(within, context) : behind.place;
+  finding.place =
+      within.longest.reason_ns >= behind.longest_ns ? place_of(within, reason.phase, context) : behind.place;
   findings.push_back(std::move(finding));
 }
 

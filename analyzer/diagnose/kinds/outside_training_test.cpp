@@ -77,6 +77,7 @@ TEST(OutsideTraining, ACheckpointOnOneRankIsThatRanks) {
   ASSERT_TRUE(found.place);
   EXPECT_EQ(found.place->rank, 0);
   EXPECT_EQ(found.place->step, 9);
+  EXPECT_EQ(found.place->end_ns - found.place->begin_ns, 5000 * us) << "the save, not the steps around it";
   EXPECT_EQ(report.findings.front().code, "checkpoints_block");
   EXPECT_THAT(codes_of(report.findings), Not(Contains("straggler_persistent")));
   EXPECT_THAT(codes_of(report.findings), Not(Contains("jitter")));
@@ -163,6 +164,36 @@ TEST(OutsideTraining, EvaluationAndCompilationHaveTheirKinds) {
 
 // The account has the mean of the ranks, the finding at each place the longest: where they differ, both are
 // named.
+// As Hugging Face's Trainer saves within a range that is called evaluation.
+TEST(OutsideTraining, WhatAnEvaluationSavesIsNoEvaluation) {
+  const auto report_with_saves_of = [](Nanoseconds ns) {
+    return report_of_ranges({{0, "validate", 6000 * us}, {1, "validate", 6000 * us}}, 0, 0, {},
+                            [ns](Job& job) {
+                              const std::uint32_t save = job.strings.intern("torch.save");
+                              for (RankTrace& rank : job.ranks) {
+                                std::vector<HostRange> saves;
+                                for (HostRange range : rank.host_ranges) {
+                                  if (job.strings.view(range.name) != "validate") continue;
+                                  range.name = save;
+                                  range.end = range.begin + ns;
+                                  saves.push_back(range);
+                                }
+                                rank.host_ranges.insert(rank.host_ranges.end(), saves.begin(), saves.end());
+                                std::ranges::stable_sort(rank.host_ranges, {}, &HostRange::begin);
+                              }
+                            });
+  };
+  const Report little = report_with_saves_of(1000 * us);
+  EXPECT_EQ(finding(little, "evaluation_long").title,
+            "evaluation takes the place of training: 20.0 ms at 4 places");
+  EXPECT_THAT(finding(little, "evaluation_long").evidence, Not(Contains(HasSubstr("adds up these places"))))
+      << "the account says the same";
+  const Report most = report_with_saves_of(4000 * us);
+  EXPECT_THAT(codes_of(most.findings), Not(Contains("evaluation_long")))
+      << "the steps are left out for what took longest";
+  EXPECT_EQ(finding(most, "checkpoints_block").title, "checkpoints stop training: 16.0 ms at 4 places");
+}
+
 TEST(OutsideTraining, ATotalThatTheAccountHasOtherwiseIsNamed) {
   const auto evidence = [](Nanoseconds of_the_other) {
     const Report report = report_of_ranges({{0, "evaluate", 20'000 * us}, {1, "evaluate", of_the_other}});
