@@ -36,18 +36,6 @@ std::int64_t median_of_others(const std::map<std::int32_t, std::int64_t>& of_ran
   return *middle;
 }
 
-// What the rank's training threads ran beyond the upper median of the others; 0 where that is not known.
-std::int64_t ran_longer(const Report& report, const std::set<std::int32_t>& ranks, std::int32_t rank) {
-  std::map<std::int32_t, std::int64_t> ran;
-  for (const RankReport& one : report.ranks) {
-    if (!ranks.contains(one.rank)) continue;
-    if (!one.measures.on_core_ns) return 0;
-    ran[one.rank] = *one.measures.on_core_ns;
-  }
-  const auto own = ran.find(rank);
-  return own == ran.end() || ran.size() < 2 ? 0 : own->second - median_of_others(ran, rank);
-}
-
 }  // namespace
 
 std::map<std::int32_t, IntervalSet> computed_outside_passes(const Job& job, const Report& report) {
@@ -86,7 +74,9 @@ std::map<std::int32_t, IntervalSet> computed_outside_passes(const Job& job, cons
     const std::int64_t sum = excess[one.first];
     if (sum / whole < least) return true;
     // By more than it waits for a core, or its threads have run longer than the others'.
-    return sum <= waited_for_a_core(report, one.first) && 2 * ran_longer(report, ranks, one.first) < sum;
+    if (sum > waited_for_a_core(report, one.first)) return false;
+    const std::optional<RunTimes> ran = run_times(report, ranks, one.first);
+    return !ran || 2 * ran->longer_ns() < sum;
   });
   return times;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -11,6 +12,9 @@
 
 namespace lockstep::analyzer {
 namespace {
+
+// A quarter of what the others' threads ran: healthy stages that compute the loss ran a seventh longer.
+constexpr std::int64_t kOfOthers = 4;
 
 // Which stages of its pipeline a rank runs, and for how long in a step their passes compute.
 struct StagesOfRank {
@@ -51,6 +55,15 @@ std::int64_t median_of_others(const std::map<std::int32_t, StagesOfRank>& by_ran
   return lower_median(std::move(others));
 }
 
+// Nothing where a rank runs several stages: then nobody knows for which of them it ran.
+std::optional<RunTimes> run_times_of_stages(const Report& report, const PipelineReport& pipeline,
+                                            std::int32_t rank) {
+  std::set<std::int32_t> ranks;
+  for (const PipelineStage& stage : pipeline.stages_detail) ranks.insert(stage.rank);
+  if (ranks.size() != pipeline.stages_detail.size()) return std::nullopt;
+  return run_times(report, ranks, rank);
+}
+
 }  // namespace
 
 std::int64_t median_compute(const PipelineReport& pipeline) {
@@ -69,6 +82,24 @@ std::int64_t waited_for_a_core(const Report& report, std::int32_t number) {
   return 0;
 }
 
+std::optional<RunTimes> run_times(const Report& report, const std::set<std::int32_t>& ranks,
+                                  std::int32_t rank) {
+  std::optional<std::int64_t> own;
+  std::vector<std::int64_t> others;
+  for (const RankReport& one : report.ranks) {
+    if (!ranks.contains(one.rank)) continue;
+    if (!one.measures.on_core_ns) return std::nullopt;
+    if (one.rank == rank)
+      own = one.measures.on_core_ns;
+    else
+      others.push_back(*one.measures.on_core_ns);
+  }
+  if (!own || others.empty()) return std::nullopt;
+  const auto middle = others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2);
+  std::nth_element(others.begin(), middle, others.end());
+  return RunTimes{*own, *middle};
+}
+
 std::optional<StageImbalance> stage_imbalance_of(const Report& report, const PipelineReport& pipeline) {
   if (pipeline.stages_detail.size() < 2 || !pipeline.bubble_ratio || !pipeline.passes_known)
     return std::nullopt;
@@ -78,10 +109,18 @@ std::optional<StageImbalance> stage_imbalance_of(const Report& report, const Pip
     if (stage.compute_ns > result.stage->compute_ns) result.stage = &stage;
   result.median_ns = median_compute(pipeline);
   if (!computes_too_much(result.stage->compute_ns, result.median_ns)) return std::nullopt;
-  if (result.stage->compute_ns - result.median_ns <= waited_for_a_core(report, result.stage->rank))
-    return std::nullopt;
+  const std::int64_t excess_ns = result.stage->compute_ns - result.median_ns;
+  std::int64_t most_of_each = std::numeric_limits<std::int64_t>::max();
+  if (excess_ns <= waited_for_a_core(report, result.stage->rank)) {
+    result.ran = run_times_of_stages(report, pipeline, result.stage->rank);
+    if (!result.ran || 2 * result.ran->longer_ns() < excess_ns ||
+        kOfOthers * result.ran->longer_ns() < result.ran->others_ns)
+      return std::nullopt;
+    most_of_each = result.ran->longer_ns();
+  }
   for (const PipelineStage& stage : pipeline.stages_detail)
-    result.lost_ns = saturating_add(result.lost_ns, result.stage->compute_ns - stage.compute_ns);
+    result.lost_ns =
+        saturating_add(result.lost_ns, std::min(result.stage->compute_ns - stage.compute_ns, most_of_each));
   result.lost_ns = std::min(result.lost_ns, pipeline.bubble_ns);
   return result;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 
 #include "analyzer/report/report.h"
 
@@ -19,17 +20,29 @@ bool computes_too_much(std::int64_t compute_ns, std::int64_t median_ns);
 // What the rank's threads waited for a core in the steps of the report; 0 where that was not recorded.
 std::int64_t waited_for_a_core(const Report& report, std::int32_t rank);
 
+// How long the rank's training threads ran in the steps of the report, and those of the upper median of the
+// other ones of `ranks`; nothing where one of them is not known.
+struct RunTimes {
+  std::int64_t own_ns = 0;
+  std::int64_t others_ns = 0;
+  std::int64_t longer_ns() const { return own_ns - others_ns; }
+};
+std::optional<RunTimes> run_times(const Report& report, const std::set<std::int32_t>& ranks,
+                                  std::int32_t rank);
+
 struct StageImbalance {
   const PipelineStage* stage = nullptr;  // the one that computes most
   std::int64_t median_ns = 0;            // of the stages' compute; the lower one of an even number
   std::int64_t lost_ns = 0;              // Σ over the other stages of what they compute less
+  std::optional<RunTimes> ran;           // where it might have waited for a core instead
 };
 
 // Of all time: what the other stages compute less is worth a finding.
 inline constexpr std::int64_t kStageImbalancePermille = 20;
 
 // Nothing where the stages are balanced, or where nobody knows: on a CPU, what the stage's rank waited for a
-// core may be all that it seems to compute more.
+// core may be all that it seems to compute more. It is not where its threads ran longer than those of the
+// others' ranks by half of that, and by a quarter: then no more is lost than they ran longer.
 std::optional<StageImbalance> stage_imbalance_of(const Report& report, const PipelineReport& pipeline);
 
 // Median time of a forward pass of one layer, over the layers that only this rank runs, or that it does not

@@ -30,8 +30,11 @@ constexpr Explanation kUnbalancedStagesExplained{
     .found =
         "A stage computes at least 10 % more than the median stage, and what the others compute less reaches "
         "2 %. On CPUs, what it computes more than the median stage must be more than what its rank waited "
-        "for a core (`run_queue_ns`).",
-    .wrong = "Its computations are as long as the others': it has more of them on purpose (recomputation).",
+        "for a core (`run_queue_ns`), or its training threads ran (`on_core_ns`) longer than the others' by a quarter "
+        "and by half of that. Below 10 % nobody is accused, for a stage may have more to compute "
+        "(`not_accused_because`: `stage_computes_more`).",
+    .wrong =
+        "Its computations are as long as the others': it recomputes activations, and so runs more of them.",
     .lost = "what the others compute less, at most the pipeline's bubble",
     .remedies = kUnbalancedStagesRemedies,
 };
@@ -101,6 +104,11 @@ void find_unbalanced(const FindingContext& context, std::vector<Finding>& findin
   finding.evidence.push_back(
       fmt::format("it computes for {}, the median stage for {}: the others wait for it",
                   format_duration(stage.compute_ns), format_duration(worst.median_ns)));
+  if (worst.ran)
+    finding.evidence.push_back(fmt::format(
+        "its training threads ran for {}, those of the others for {} in the median: it has more to do, "
+        "whoever else wants the cores",
+        format_duration(worst.ran->own_ns), format_duration(worst.ran->others_ns)));
   std::vector<std::size_t> counts;
   for (const PipelineStage& other : pipeline->stages_detail)
     if (other.stage != stage.stage) counts.push_back(other.layers.size());

@@ -92,5 +92,34 @@ TEST(PipelineFindings, AStageThatMayHaveWaitedForACoreIsNotCalledSlow) {
   }
 }
 
+// Seen on cores that were shared: all stages wait for them, the slow one most, and its threads run longer.
+TEST(PipelineFindings, AStageWhoseThreadsRunLongerHasMoreToDoHoweverLongItWaitsForACore) {
+  PipelinePlan plan = plan_of(4, 8);
+  plan.slow_stage = 2;
+  plan.slower_by = 10 * us;
+  for (const Nanoseconds ran : {320 * us - 1, 320 * us}) {
+    JobBuilder job = pipeline_job(plan);
+    for (std::int32_t rank = 0; rank < 4; ++rank) {
+      RankTrace& trace = job.rank(rank).trace();
+      trace.device = "cpu";
+      SchedulingPoint begin{.time = trace.activities.front().begin}, end{.time = trace.activities.back().end};
+      end.on_cpu_ns = rank == 2 ? ran : 240 * us;
+      end.runnable_ns = end.waited_ns = 160 * us;
+      trace.scheduling = {begin, end};
+    }
+    const Report report = report_of(job);
+    if (ran < 320 * us) {
+      EXPECT_THAT(codes_of(report.findings), testing::Not(Contains("unbalanced_stages")));
+      continue;
+    }
+    const Finding found = finding(report, "unbalanced_stages");
+    EXPECT_EQ(found.title, "stage 2 (rank 2) of the pipeline computes 66.7 % more than the median stage");
+    EXPECT_THAT(found.evidence,
+                Contains(HasSubstr("its training threads ran for 320 µs, those of the others for 240 µs")));
+    EXPECT_EQ(found.lost_ns, 3 * 80 * us) << "no more than they ran longer";
+    EXPECT_THAT(finding(report, "pipeline_bubble").remedy, HasSubstr("balance the stages first"));
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer
