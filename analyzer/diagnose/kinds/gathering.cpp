@@ -31,7 +31,7 @@ constexpr Explanation kPrefetchOffExplained{
         "Groups of tensor parallelism (tp, tensor, sp or sequence in their name or description, or reduce-scatters in "
         "the forward passes of most steps) are left "
         "out, and those in which no computation begins between one all-gather and the next (ZeRO's stages 1 "
-        "and 2).",
+        "and 2). On CPUs, where FSDP waits for an all-gather where it is issued, the title says only that compute waits.",
     .wrong =
         "The all-gathers depend on the layer before them (tensor parallelism in a group whose name does not say so, and "
         "which scatters nothing in forward passes).",
@@ -180,6 +180,16 @@ void find_late_gathers(const FindingContext& context, const Gathering& gathering
   // On a CPU some lie under the end of the pass before by the delay of a thread that waits for a core.
   const bool none = covered < kHardlyCovered || 3 * gathering.ahead < gathering.records;
   Finding finding = finding_of(gathering, none ? kPrefetchOff : kPrefetchShallow, lost);
+  if (context.on_cpu) {
+    // There an all-gather that was issued ahead is waited for as well as one that was not.
+    finding.title = "compute waits while parameters are gathered";
+    finding.remedy =
+        "on CPUs FSDP and FSDP2 wait for each all-gather where they issue it, whatever is prefetched: gather less "
+        "often (SHARD_GRAD_OP, reshard_after_forward=False), in larger units, or compute more in a step; DeepSpeed "
+        "stage 3: overlap_comm = true and stage3_prefetch_bucket_size above 0";
+    findings.push_back(std::move(finding));
+    return;
+  }
   finding.remedy =
       none ? "FSDP(backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True); FSDP2: "
              "set_modules_to_forward_prefetch and set_modules_to_backward_prefetch; DeepSpeed stage "

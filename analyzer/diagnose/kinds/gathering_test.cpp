@@ -54,6 +54,18 @@ TEST(Sharding, AFewThatComputeHappensToCoverAreNotGatheredAhead) {
   EXPECT_THAT(codes_of(report.findings), Not(Contains("prefetch_shallow")));
 }
 
+// There FSDP waits for an all-gather where it is issued, be it ahead of the layer before or not.
+TEST(Sharding, OnCpusNobodySaysThatNothingIsPrefetched) {
+  for (const Nanoseconds ahead_us : {0, 50}) {
+    Job job = sharded_job({.ahead_us = ahead_us}).build();
+    for (RankTrace& rank : job.ranks) rank.device = "cpu";
+    const Finding found = finding(report_of(job), ahead_us == 0 ? "prefetch_off" : "prefetch_shallow");
+    EXPECT_EQ(found.title, "compute waits while parameters are gathered");
+    EXPECT_THAT(found.remedy, HasSubstr("reshard_after_forward=False"));
+    EXPECT_THAT(found.remedy, Not(HasSubstr("set_modules_to_forward_prefetch")));
+  }
+}
+
 TEST(Sharding, GatheringInTimeIsNoFinding) {
   const Report report = report_of(sharded_job({.ahead_us = 150}));
   EXPECT_THAT(codes_of(report.findings), Not(Contains("prefetch_off")));
