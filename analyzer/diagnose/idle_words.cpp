@@ -59,24 +59,27 @@ bool knows_no_computation(const FindingContext& context) {
   return !context.is_worth(compute, 10);
 }
 
-void say_no_computation_is_known(Finding& finding, const std::string& who, const std::string& place) {
+void say_no_computation_is_known(Finding& finding, const std::string& who, const std::string& place,
+                                 bool ran) {
   finding.is_note = true;
   finding.lost_ns = 0;
   finding.title =
       fmt::format("hardly any computation of this program was recognized; {} in `{}` above all", who, place);
   finding.evidence.emplace_back(
-      "their threads ran, or wanted to, for at least half of that time: they compute, or work in "
-      "Python");
+      ran ? "their threads ran, or wanted to, for at least half of that time: they compute, or work in Python"
+          : "their threads may have run for half of that time: looks at them do not tell");
   finding.remedy =
       "`lockstep record --operators` records what PyTorch computes outside of backward passes and optimizers "
       "(torch.func, for one); `lockstep.compute` ranges name it (docs/instrumentation.md)";
 }
 
 // They run, in a line that may do either: work in Python, or computation of which no range tells.
-void say_they_run(const Job& job, Finding& finding) {
-  finding.evidence.emplace_back(
-      "their threads ran, or wanted to, for at least half of that time: in Python, or in computation that is not "
-      "recorded as such (a forward pass without gradients of a model that no wrapper holds)");
+void say_they_run(const Job& job, bool ran, Finding& finding) {
+  finding.evidence.push_back(fmt::format(
+      "their threads {}: in Python, or in computation that is not recorded as such (a forward pass without "
+      "gradients of a model that no wrapper holds)",
+      ran ? "ran, or wanted to, for at least half of that time"
+          : "may have run for half of that time, which looks at them do not tell"));
   const bool has_operators = std::any_of(job.ranks.begin(), job.ranks.end(), [](const RankTrace& rank) {
     return std::any_of(rank.host_ranges.begin(), rank.host_ranges.end(),
                        [](const HostRange& range) { return range.kind == HostKind::operation; });
@@ -117,15 +120,17 @@ void say_it_collects_garbage(const OneRanksPlace& place, std::int64_t collected_
 
 ThreadsInGaps threads_in_gaps(const FindingContext& context) {
   ThreadsInGaps threads;
-  double seen = 0, ran = 0;
+  double seen = 0, ran = 0, may_have_run = 0;
   for (const RankTrace& rank : context.diagnosis.job.ranks) {
     const GapTimes times = times_of_gaps(rank, context.report, Cause::host_bound);
     threads.without_core_ns = saturating_add(threads.without_core_ns, times.without_core_ns);
     if (!times.running) continue;
     seen += static_cast<double>(times.all_ns);
     ran += static_cast<double>(times.all_ns) * times.running->least;
+    may_have_run += static_cast<double>(times.all_ns) * times.running->most;
   }
   threads.ran = ran * 2 >= seen && seen > 0;
+  threads.may_have_run = !threads.ran && may_have_run * 2 >= seen && seen > 0;
   return threads;
 }
 
@@ -186,22 +191,23 @@ bool name_what_ranks_do(const FindingContext& context, const std::vector<Interva
   if (!common) return false;
   const std::optional<std::int32_t> only = only_rank_with_steps(context.report);
   const std::string who = only ? fmt::format("rank {} is", *only) : "ranks are";
-  finding.title =
-      fmt::format("between {} computations {} in `{}` above all", only ? "its" : "their", who, common->place);
-  if (threads.ran)
-    finding.title =
-        fmt::format("{} in `{}` above all where the trace knows no computation", who, common->place);
+  const char* const how_often = 2 * common->looks >= common->all_looks ? "above all" : "most often";
+  const bool computes_perhaps = threads.ran || threads.may_have_run;
+  finding.title = computes_perhaps ? fmt::format("{} in `{}` {} where the trace knows no computation", who,
+                                                 common->place, how_often)
+                                   : fmt::format("between {} computations {} in `{}` {}",
+                                                 only ? "its" : "their", who, common->place, how_often);
   finding.evidence.push_back(fmt::format("{} of {} at Python stacks in that time saw it there",
                                          format_count(common->looks),
                                          format_plural(common->all_looks, "look")));
   if (only) finding.evidence.emplace_back("no other rank has steps: there is nothing to compare it with");
   // PyTorch's name for what a module computes.
-  if (threads.ran && knows_no_computation(context))
-    say_no_computation_is_known(finding, who, common->place);
+  if (computes_perhaps && knows_no_computation(context))
+    say_no_computation_is_known(finding, who, common->place, threads.ran);
   else if (threads.ran && common->place.starts_with("forward ("))
     say_it_computes(finding);
-  else if (threads.ran)
-    say_they_run(job, finding);
+  else if (computes_perhaps)
+    say_they_run(job, threads.ran, finding);
   return true;
 }
 

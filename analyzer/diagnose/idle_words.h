@@ -12,7 +12,8 @@ namespace lockstep::analyzer {
 // What the ranks' training threads did between computations, Σ over ranks.
 struct ThreadsInGaps {
   std::int64_t without_core_ns = 0;
-  bool ran = false;  // for half of the time at least, as far as looks tell
+  bool ran = false;           // for half of the time at least, as far as looks tell
+  bool may_have_run = false;  // looks leave that open
 };
 ThreadsInGaps threads_in_gaps(const FindingContext& context);
 

@@ -118,7 +118,7 @@ TEST(HostBound, IsTheProfilersInPartWhereItRecordedStacks) {
 // Two ranks on CPUs, 12 steps (too few to tell who is late) of a millisecond, of which rank 0 idles for a
 // tenth and rank 1 for `idle` µs; what a look at their stacks saw then, and what their threads did. Of rank 0
 // so many steps are marked.
-enum class Threads { not_looked_at, ran, waited_for_a_core, slept };
+enum class Threads { not_looked_at, ran, waited_for_a_core, slept, ran_or_slept };
 Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string& seen_1,
                  Threads threads = Threads::not_looked_at, const char* named = nullptr, int marked_0 = 12) {
   JobBuilder builder;
@@ -161,6 +161,11 @@ Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string&
     };
     for (int step = 0; step < 12; ++step) {
       const Nanoseconds begin = step * 1000 * us;
+      if (threads == Threads::ran_or_slept) {  // of rank 1: 800 µs, of which it computed 600
+        look(begin + 1000 * us, false, false);
+        rank.scheduling.back().on_cpu_ns = point.on_cpu_ns += 800 * us;
+        continue;
+      }
       look(begin + 900 * us - gap, true, false);
       look(begin + 900 * us, threads == Threads::ran, threads == Threads::waited_for_a_core);
       look(begin + 1000 * us, false, false);
@@ -283,6 +288,18 @@ TEST(HostBound, EvaluationIsNotWhatALineDoes) {
               testing::Contains(code));
   EXPECT_THAT(codes_of(looked_at(300, line, line, Threads::ran, "evaluation: validate").findings),
               testing::Not(testing::Contains(code)));
+}
+
+// Seen of k-means and of a rollout on busy cores: "shorten it, or do it beside training" was said of the work
+// itself.
+TEST(HostBound, WhereLooksLeaveOpenWhetherThreadsRanItMayBeComputation) {
+  const std::string line = "step (train.py:7)", code = "idle_between_computations";
+  const Finding found = finding(looked_at(300, line, line, Threads::ran_or_slept), code);
+  EXPECT_EQ(found.title, "ranks are in `step (train.py:7)` above all where the trace knows no computation");
+  EXPECT_THAT(found.evidence,
+              testing::Contains(testing::HasSubstr(
+                  "their threads may have run for half of that time, which looks at them do not tell")));
+  EXPECT_THAT(found.remedy, testing::HasSubstr("What it computes is part of the job's work"));
 }
 
 // A teacher's forward pass is no idling: threads run, in a function that PyTorch calls so.
