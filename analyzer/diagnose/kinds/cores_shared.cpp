@@ -14,6 +14,7 @@
 #include "analyzer/diagnose/accusation.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/hang_words.h"
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/late_words.h"
 #include "analyzer/diagnose/own_doing.h"
@@ -186,6 +187,15 @@ void find_ranks_without_core(const FindingContext& context, std::vector<Finding>
       find_one_without_core(context, context.steps, late, lateness, "", findings);
 }
 
+// "rank 1", "ranks 0 and 2", "8 ranks": by number where it is one, or other ranks of the host may use other
+// cores.
+std::string who(const FindingContext& context, const HostShortage& shortage) {
+  const auto of_this_host = std::ranges::count(context.shortages, shortage.host, &HostShortage::host);
+  return shortage.ranks.size() == 1 || of_this_host > 1
+             ? hang::named(shortage.ranks)
+             : format_plural(static_cast<std::int64_t>(shortage.ranks.size()), "rank");
+}
+
 void find_cores_shared(const FindingContext& context, std::vector<Finding>& findings) {
   for (const HostShortage& shortage : context.shortages) {
     const auto count = static_cast<std::int64_t>(shortage.ranks.size());
@@ -194,10 +204,10 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
     finding.has_core_waits = true;
     if (shortage.by_others()) {
       finding.title =
-          fmt::format("{}{} {} for {} that other programs or threads have", format_plural(count, "rank"),
-                      where, count == 1 ? "waits" : "wait", count == 1 ? "a core" : "cores");
+          fmt::format("{}{} {} for {} that other programs or threads have", who(context, shortage), where,
+                      count == 1 ? "waits" : "wait", count == 1 ? "a core" : "cores");
     } else {
-      finding.title = fmt::format("{}{} {} {}", format_plural(count, "rank"), where,
+      finding.title = fmt::format("{}{} {} {}", who(context, shortage), where,
                                   count == 1 ? "has too few cores:" : "share", cores_of(shortage.cores));
     }
     finding.evidence = {
@@ -206,8 +216,9 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
                     format_share(static_cast<std::int64_t>(shortage.share * 1000), 1000),
                     all_have_steps(context.report, shortage) ? "the steps'" : "its"),
         fmt::format(
-            "their training threads want {:.1f} cores on average, and get {:.1f} of the {} that they may use",
-            shortage.wanted, shortage.got, number(shortage.cores))};
+            "{} training threads want {:.1f} cores on average, and get {:.1f} of the {} that {} may use",
+            count == 1 ? "its" : "their", shortage.wanted, shortage.got, number(shortage.cores),
+            count == 1 ? "it" : "they")};
     // For that reason, or for what another finding names.
     const LatenessReport& lateness = context.report.lateness;
     if (lateness.can_tell && lateness.waiting_ns * 50 >= lateness.step_ns &&

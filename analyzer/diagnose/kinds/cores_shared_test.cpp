@@ -130,6 +130,23 @@ TEST(Findings, WhereCoresAreSharedTheRankThatHasFewerIsAFact) {
               Contains(HasSubstr("rank 2 may use 1 core alone, fewer than the others")));
 }
 
+// Seen of two ranks that were pinned to a core each, and another program beside: two findings of one title.
+TEST(Findings, ARankWithCoresOfItsOwnIsNamedByItsNumber) {
+  JobBuilder job = job_of(3, 300, 400, "0-1");
+  job.rank(2).trace().core_set = "2";
+  std::vector<std::string> titles;
+  for (const Finding& finding : report_of(job).findings)
+    if (finding.code == "cores_shared") {
+      titles.push_back(finding.title);
+      EXPECT_THAT(finding.evidence[1],
+                  HasSubstr(titles.back().starts_with("rank 2") ? "its training threads want"
+                                                                : "their training threads want"));
+    }
+  EXPECT_THAT(titles, testing::UnorderedElementsAre(
+                          "ranks 0, 1 of node0 wait for cores that other programs or threads have",
+                          "rank 2 of node0 waits for a core that other programs or threads have"));
+}
+
 TEST(Findings, EnoughCoresAreNoFinding) {
   EXPECT_THAT(codes_of(report_of(job_of(2, 980, 10, "0-1")).findings), Not(Contains("cores_shared")));
 }
