@@ -21,6 +21,7 @@ namespace {
 constexpr std::string_view kOptimizer = "Optimizer.step#";
 // So many activities of one call are a graph's.
 constexpr std::size_t kOfAGraph = 8;
+constexpr std::uint64_t kPrime = 1099511628211u;  // of the FNV-1a hash
 
 struct Found {
   std::vector<StepMark> steps;
@@ -85,7 +86,10 @@ struct Launches {
   std::vector<std::uint32_t> of_activity;  // index of its launch; kNone: of no launch that counts
 };
 
-Launches launches_of(const RankTrace& rank) {
+// Whether what a collective carries tells it from another one of its name.
+enum class Sizes : std::uint8_t { ignored, told_apart };
+
+Launches launches_of(const RankTrace& rank, Sizes sizes) {
   std::vector<std::uint32_t> order(rank.activities.size());
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -110,7 +114,9 @@ Launches launches_of(const RankTrace& rank) {
       if (activity.activity_class == Class::copy || activity.activity_class == Class::sync) continue;
       ++count;
       computes = computes && activity.activity_class == Class::compute;
-      what = what * 1099511628211u + (std::uint64_t{activity.name} << 32 | activity.shape);
+      what = what * kPrime + (std::uint64_t{activity.name} << 32 | activity.shape);
+      if (sizes == Sizes::told_apart && activity.communication != kNone)
+        what = what * kPrime + static_cast<std::uint64_t>(rank.communications[activity.communication].bytes);
     }
     if (count == 0) continue;
     // On a CPU a pass comes in as many pieces as its thread was interrupted into.
@@ -126,8 +132,8 @@ Launches launches_of(const RankTrace& rank) {
   return launches;
 }
 
-std::optional<Found> by_repetition(const RankTrace& rank) {
-  const Launches launches = launches_of(rank);
+std::optional<Found> by_repetition(const RankTrace& rank, Sizes sizes) {
+  const Launches launches = launches_of(rank, sizes);
   const std::optional<Repetition> repetition = find_repetition(launches.what);
   if (!repetition) return std::nullopt;
   const std::vector<std::size_t>& begins = repetition->begins;
@@ -195,7 +201,12 @@ void find_steps(Job& job, const std::stop_token& stop) {
           job, "the forward passes of a loop without an optimizer",
           [&](const RankTrace& rank) { return by_forward_passes(rank, job.strings); }, stop))
     return;
-  mark_all(job, "what repeats in the ranks' launches", by_repetition, stop);
+  // First without sizes: of batches that differ in length they do so in every step.
+  for (const Sizes sizes : {Sizes::ignored, Sizes::told_apart})
+    if (mark_all(
+            job, "what repeats in the ranks' launches",
+            [sizes](const RankTrace& rank) { return by_repetition(rank, sizes); }, stop))
+      return;
 }
 
 }  // namespace lockstep::analyzer

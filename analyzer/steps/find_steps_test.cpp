@@ -48,6 +48,29 @@ TEST(FindSteps, ByWhatRepeats) {
   EXPECT_THAT(job.warnings[0].message, HasSubstr("8 were found by what repeats in the ranks' launches"));
 }
 
+// Seen of k-means: three all-reduces in an iteration, and no computation that the trace knows.
+TEST(FindSteps, CollectivesOfOneNameAreToldApartByTheirSize) {
+  const auto job_of = [](std::vector<std::int64_t> sizes) {
+    JobBuilder builder;
+    for (std::int32_t rank = 0; rank < 2; ++rank)
+      for (int step = 0; step < 8; ++step)
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+          const Nanoseconds at = 1000 + step * 100 + static_cast<Nanoseconds>(i) * 10;
+          builder.rank(rank).all_reduce(at, at + 5).launched(at, at + 1).bytes(sizes[i]);
+        }
+    Job job = builder.build();
+    find_steps(job);
+    return job;
+  };
+  const Job job = job_of({12288, 256, 4});
+  for (const RankTrace& rank : job.ranks) {
+    ASSERT_EQ(rank.steps.size(), 8U);
+    EXPECT_EQ(rank.steps[3].begin, 1300);
+    EXPECT_EQ(rank.activities[10].step, 3U);
+  }
+  EXPECT_TRUE(job_of({256, 256, 256}).ranks[0].steps.empty()) << "nobody knows how many are one iteration";
+}
+
 // A thread on a CPU that is interrupted computes one pass in several pieces: in other ones in each iteration.
 TEST(FindSteps, PiecesOfAPassOnACpuAreOne) {
   JobBuilder builder;
