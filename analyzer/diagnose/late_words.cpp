@@ -51,10 +51,14 @@ std::string describe_lateness(const LatenessReport& lateness, const RankLateness
 
 std::string describe_time(const LatenessReport& lateness, const RankLateness& late) {
   return fmt::format(
-      "over {} steps it spends {} a step more by this cause than the median of the others, {} of a step; from "
+      "over {} steps {} than {}median of the others, {} of a step; from "
       "block to block of steps that moves by {}; healthy ranks show as much in fewer than 1 of 500 runs. By how "
       "much that makes it late is less certain, since other things vary from step to step too",
-      lateness.steps, format_duration(late.mean_ns), format_share(late.share),
+      lateness.steps,
+      late.is_of_running
+          ? fmt::format("its training threads run {} a step longer", format_duration(late.mean_ns))
+          : fmt::format("it spends {} a step more by this cause", format_duration(late.mean_ns)),
+      late.is_of_running ? "those of the " : "the ", format_share(late.share),
       format_duration(late.movement_ns));
 }
 

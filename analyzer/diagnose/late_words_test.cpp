@@ -57,5 +57,24 @@ TEST(LateWords, WhatThreadsRanIsNotCalledAllThatARankComputes) {
   EXPECT_EQ(words_of_compute(late, whole, std::nullopt).longer, "55.8 % longer");
 }
 
+// "it spends 20.3 ms a step more by this cause" stood above a rank that computed for 14.1 ms longer.
+TEST(LateWords, WhatThreadsRanLongerIsNotCalledTheCause) {
+  LatenessReport lateness;
+  lateness.steps = 59;
+  RankLateness late;
+  late.mean_ns = 20'300'000;
+  late.share = 0.222;
+  late.movement_ns = 2'740'000;
+  EXPECT_TRUE(
+      describe_time(lateness, late)
+          .starts_with("over 59 steps it spends 20.3 ms a step more by this cause than the median of the "
+                       "others, 22.2 % of a step; from block to block"));
+  late.is_of_running = true;
+  EXPECT_TRUE(
+      describe_time(lateness, late)
+          .starts_with("over 59 steps its training threads run 20.3 ms a step longer than those of the "
+                       "median of the others, 22.2 % of a step; from block to block"));
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer

@@ -150,6 +150,7 @@ std::optional<RankLateness> LateByCause::find_running(std::size_t rank, const Ra
     late->cause = cause;
     late->cause_ns = std::min(late->cause_ns, part.ns);
     late->others_ns = part.others_ns;
+    late->is_of_running = true;
     return late;
   }
   return std::nullopt;

@@ -37,7 +37,8 @@ class LateByCause {
 
   // The same of the time in which the rank's training threads ran, whatever else kept the cores busy, where
   // it is a quarter more than the others' as well. The result's cause is host-bound or compute, the first
-  // that is longer than the others' by half of that; its time is no more than that.
+  // that is longer than the others' by half of that; its time is no more than that. Mean, share and movement
+  // are of the time that the threads ran.
   std::optional<RankLateness> find_running(std::size_t rank, const RankLateness& judged);
 
  private:

@@ -109,6 +109,7 @@ std::vector<std::int32_t> found_running(std::int64_t more_ns, std::int64_t run_n
   for (std::size_t rank = 0; rank < judged.ranks.size(); ++rank)
     if (const auto late = by_cause.find_running(rank, judged.ranks[rank])) {
       EXPECT_EQ(late->cause, Cause::compute);
+      EXPECT_TRUE(late->is_of_running);
       // No more than it is longer in computation, which moves about.
       EXPECT_LE(late->cause_ns, run_ns + 10'000);
       EXPECT_GE(2 * late->cause_ns, run_ns);

@@ -23,7 +23,7 @@ namespace lockstep::analyzer {
 
 // Why no finding accuses a rank of being late.
 enum class NotAccused : std::uint8_t {
-  cores_shared,         // cores are short on its host: who gets one last comes last
+  cores_shared,         // cores are short on its host: the scheduler decides who is last
   gpu_shared,           // it computes on a GPU that others use: who waits is the GPU's choice in part
   little_lost,          // the others lose too little by it
   rank_without_record,  // a rank that left no record may have come later
@@ -51,6 +51,8 @@ struct RankLateness {
   std::optional<Cause> cause = std::nullopt;
   std::int64_t cause_ns = 0;
   std::int64_t others_ns = 0;
+  // Mean, share and movement are of the time that its training threads ran longer (late_by_cause.h).
+  bool is_of_running = false;
   // Of a late rank one of both: the code of the finding that accuses it or its link, or why none does. Of one
   // that is not late the second alone, where nobody can tell whether it is.
   std::string accused_by = {};

@@ -45,10 +45,10 @@ constexpr Explanation kStragglerExplained{
         "compute. Persistent: twelve blocks of consecutive steps (fewer where there are fewer steps) order "
         "the ranks; the rank is so often among the latest that healthy ranks would show it in at most 1 of "
         "200 runs; its mean lies 4 of its standard errors above 0 (4.5 in 20 steps), up to 8 where single "
-        "steps vary by much, as far as neighbouring steps hang together; it is late by 2 % of a step at "
+        "steps vary by much, corrected for the correlation of neighbouring steps; it is late by 2 % of a step at "
         "least, by more than its own mean moves between blocks, in both halves of the run, and by more than "
         "the clocks leave open. Since: the same in the last three quarters, half or quarter of the run (each "
-        "at a third of 1 of 500), by 4 % of a step; before, it was like the others (later by a quarter, "
+        "at a level of 1 in 1,500), by 4 % of a step; before, it was like the others (later by a quarter, "
         "earlier by half at most), and the change is two and a half times what its mean moves between "
         "blocks, and twice any other rank's. Periodic: in steps whose numbers are one period apart, three or "
         "more, the rank's own time exceeds the others' more than in its other steps, so often that chance "
@@ -64,14 +64,15 @@ constexpr Explanation kStragglerExplained{
         "late by no more than "
         "what the others' hosts have left of the step. A pipeline's stage whose passes compute longer is not "
         "named for it, for that may be its work, unless its layers or the same stage elsewhere show that it "
-        "is slow. The reason (`reason`) is the cause, or the two, whose "
+        "is slow (see `unbalanced_stages`); it is for what it computes beside its passes, or idles while another "
+        "stage waits for its message, from 5 % of a step on. The reason (`reason`) is the cause, or the two, whose "
         "time exceeds the others' by half of the lateness at least, in eight of ten blocks. "
         "Where `lockstep record --cpu` read the GPUs' clocks, a lower one is the reason (`clocks_lower`) "
         "if, among what was read while ranks computed in these steps (five readings at least, over half "
         "of the steps), the rank's median lies more than 2 % below the others', work that is bound by the "
         "clock would take longer by half of what the rank computes longer at least, no part of the model "
         "alone takes longer, and every other rank whose clock is as low computes longer, too. "
-        "docs/statistics.md has the tests.",
+        "docs/statistics.md has the tests and what each reason means.",
     .wrong =
         "Its steps wait as much as the others' do (the table of ranks), another recording of the same job "
         "names another rank, or hosts' clocks are less certain than the lateness.",
@@ -154,6 +155,8 @@ When throughout(const LatenessReport& lateness, const RankLateness& late) {
 When by_its_cause(const LatenessReport& lateness, const RankLateness& late) {
   When when = throughout(lateness, late);
   when.evidence = describe_time(lateness, late);
+  if (late.is_of_running && lateness.step_ns > 0)
+    when.how_much = fmt::format(" ({} of each step)", format_share(late.cause_ns, lateness.step_ns));
   when.by_cause = true;
   return when;
 }
