@@ -107,9 +107,10 @@ std::vector<std::string> record_command(const std::string& run_path, const std::
 }
 
 std::vector<std::string> sanitizers_aside() {
-  return {"ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0",
-          "TSAN_OPTIONS=die_after_fork=0:handle_segv=0:handle_abort=0:suppressions=" LOCKSTEP_SOURCE_DIR
-          "/tests/thread_sanitizer.supp"};
+  return {
+      "ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0",
+      "TSAN_OPTIONS=die_after_fork=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0:suppressions=" LOCKSTEP_SOURCE_DIR
+      "/tests/thread_sanitizer.supp"};
 }
 
 void record(RecordedRun& result, const std::vector<std::string>& command,

@@ -10,7 +10,9 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "tests/temporary_folder.h"
 #include "tracer/protocol/environment.h"
@@ -76,10 +78,18 @@ TEST_F(LiveRunTest, WhatCannotBeReadIsNeitherGoneNorAnothers) {
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit none{0, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  // Judged afterwards: UBSan's own checks want a descriptor.
   const FolderWatch::Ownership ownership = watch.ownership();
-  EXPECT_THAT(watch.vanished(), IsEmpty());
-  EXPECT_THROW((void)read_recording(folder_), std::system_error) << "an empty one would be said to be empty";
+  const std::vector<std::string> vanished = watch.vanished();
+  bool refused = false;
+  try {
+    (void)read_recording(folder_);
+  } catch (const std::system_error&) {
+    refused = true;
+  }
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_THAT(vanished, IsEmpty());
+  EXPECT_TRUE(refused) << "an empty one would be said to be empty";
   EXPECT_EQ(ownership.owner, Owner::unknown);
   EXPECT_EQ(ownership.why, "Too many open files");
   write("manifest.json", "{\"state\": \"run");
