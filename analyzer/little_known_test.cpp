@@ -187,9 +187,9 @@ TEST(LittleKnown, OfTwoRanksOneWithFewStepsIsSaidThatNobodyCanBeJudged) {
   const std::vector<std::string> verdict = verdict_lines(report);
   EXPECT_THAT(verdict, testing::Contains(
                            HasSubstr("Who is late can't be told: only 5 of 60 steps of rank 1 are known. "
-                                     "A record of the same steps of all ranks would tell, of 10 at "
-                                     "least.")));
-  EXPECT_THAT(verdict, testing::Contains(HasSubstr("In what is known of all, the others wait for rank")));
+                                     "Record at least 10 steps that all ranks have.")));
+  EXPECT_THAT(verdict,
+              testing::Contains(HasSubstr("Over what was recorded of all ranks, the others wait for rank")));
 }
 
 // Its steps look like a warm-up of rank 0, which waits in them: of steady training none of it is known.

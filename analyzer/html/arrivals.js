@@ -35,7 +35,10 @@ function arrivalChart(one, {late = null, most = 48, width = 560} = {}) {
   return svg;
 }
 const arrivalLegend = () => swatches([colourOf('barrier_wait'), 'waits'], [colourOf('transfer'), 'transfers']);
+// Of a message, or where not all ranks have a record, it says whose it is.
 function operationTitle(one) {
-  return `#${one.id} ${one.operation}${one.name ? ' ' + one.name : ''}${one.step === null ? '' : ` of step ${one.step}`}, ${groupLabel(one.group)}`;
+  const ranks = one.arrivals.map(([rank]) => rank).sort((a, b) => a - b);
+  const whose = ranks.length < data.groups[one.group].ranks.length ? `rank${ranks.length === 1 ? '' : 's'} ${ranges(ranks)} of ` : '';
+  return `#${one.id} ${one.operation}${one.name ? ' ' + one.name : ''}${one.step === null ? '' : ` of step ${one.step}`}, ${whose}${groupLabel(one.group)}`;
 }
 

@@ -292,6 +292,7 @@ std::string html_data(const Report& report, const HtmlOptions& options) {
   document["ranks"] = ranks(report);
   document["efficiency"] = texts(efficiency_lines(report));
   document["steps"] = steps;
+  document["steady_only"] = report.steady && !report.steady->left_out.empty();
   document["cells"] = std::move(of_steps);
   document["pipelines"] = pipelines(report);
   document["groups"] = groups.to_json();

@@ -225,6 +225,13 @@ TEST(Html, NothingAtAllIsStillAPage) {
   EXPECT_EQ(data_of(Report{})["cells"].size(), 0u);
 }
 
+TEST(Html, ThePageKnowsThatStepsAreLeftOut) {
+  Report report;
+  EXPECT_EQ(data_of(report)["steady_only"], false);
+  report.steady.emplace().left_out.push_back({20, 20, "evaluation"});
+  EXPECT_EQ(data_of(report)["steady_only"], true);
+}
+
 // 64 ranks, 50 steps, 40 collectives a step: under 2 MB.
 TEST(Html, AJobOf64RanksIsSmall) {
   Report report;

@@ -60,7 +60,7 @@ function drawTiles() {
     for (const rank of selectedRanks()) if (cells[step][rank]) lengths.push(cells[step][rank][kWindow]);
   const tile = (value, label) => element('div', {class: 'tile'}, element('b', {}, value), element('span', {}, label));
   fill('tiles',
-    lengths.length ? tile(duration(lowerMedian(lengths)), 'a step (median of ranks and steps)') : tile(duration(sum[kWindow]), 'of all ranks together'),
+    lengths.length ? tile(duration(lowerMedian(lengths)), 'a step (median of ranks and steps)') : tile(duration(sum[kWindow]), 'recorded, summed over the ranks'),
     tile(share(sum[kCauses], sum[kWindow]), 'of the time computes'),
     tile(share(sum[kExposed], sum[kWindow]), 'is exposed communication'),
     tile(waits ? share(sum[kWaited], sum[kCommunication]) : kAbsent, 'of communication is waiting'),

@@ -1,7 +1,7 @@
 // Draws everything, and listens to the reader.
 
 function draw() {
-  const steps = data.steps.length === 0 ? '' : everyStep() ? 'all steps' : chosen.from === chosen.to ? `step ${data.steps[chosen.from]}` : `steps ${data.steps[chosen.from]} to ${data.steps[chosen.to]}`;
+  const steps = data.steps.length === 0 ? '' : everyStep() ? (data.steady_only ? 'all steady steps' : 'all steps') : chosen.from === chosen.to ? `step ${data.steps[chosen.from]}` : `steps ${data.steps[chosen.from]} to ${data.steps[chosen.to]}`;
   const ranks = selectedRanks().length;
   fill('selection', [steps, ranks === data.ranks.length ? 'all ranks' : `${ranks} of ${data.ranks.length} ranks`, chosen.group < 0 ? '' : 'group ' + groupLabel(chosen.group)].filter(Boolean).join(', '));
   byId('from').value = chosen.from;

@@ -32,8 +32,7 @@ std::string what_would_tell(const LackingSteps& lacking, const Report& report) {
   if (!report.some_ranks_only && needed > 0 && count >= needed && common.back() - common.front() + 1 == count)
     return fmt::format(" Over the {} that all ranks have, `lockstep analyze --steps {}:{}` would tell.",
                        format_count(count), common.front(), common.back());
-  return needed > 0 ? fmt::format(" A record of the same steps of all ranks would tell, of {} at least.",
-                                  format_count(needed))
+  return needed > 0 ? fmt::format(" Record at least {} steps that all ranks have.", format_count(needed))
                     : " A record of the same steps of all ranks would tell.";
 }
 
@@ -74,12 +73,13 @@ LackingStepsWords words_for(const LackingSteps& lacking, const Report& report) {
                    ? fmt::format("Whether {} {} late can't be told", names, is_one ? "is" : "are")
                    : "Who is late can't be told";
   const bool are_steady = report.steady && !report.steady->left_out.empty();
-  words.why = fmt::format(
-      ": {} {} {} known.", counts_of(lacking, are_steady ? "steady steps" : "steps"),
-      !others_are_judged ? names
-      : is_one           ? "it"
-                         : "each",
-      std::ranges::all_of(lacking.ranks, [](const auto& rank) { return rank.steps <= 1; }) ? "is" : "are");
+  const std::string whose = !others_are_judged ? names : is_one ? "it" : "each";
+  if (lacking.all == 1)
+    words.why = fmt::format(": the only {} of {} is not known.", are_steady ? "steady step" : "step", whose);
+  else
+    words.why = fmt::format(
+        ": {} {} {} known.", counts_of(lacking, are_steady ? "steady steps" : "steps"), whose,
+        std::ranges::all_of(lacking.ranks, [](const auto& rank) { return rank.steps <= 1; }) ? "is" : "are");
   words.why += what_would_tell(lacking, report);
   return words;
 }

@@ -48,8 +48,7 @@ TEST(LackingSteps, WhetherOthersAreJudgedIsSaid) {
   Report report = report_of_steps({60, 60, 5});
   EXPECT_EQ(
       words(report),
-      "Who is late can't be told: only 5 of 60 steps of rank 2 are known. A record of the same steps of "
-      "all ranks would tell, of 10 at least.");
+      "Who is late can't be told: only 5 of 60 steps of rank 2 are known. Record at least 10 steps that all ranks have.");
   report.lateness.can_tell = true;
   EXPECT_THAT(words(report), HasSubstr("Whether rank 2 is late can't be told: only 5 of 60 steps of it are"));
 }
@@ -69,6 +68,7 @@ TEST(LackingSteps, SeveralAreCountedFromTheFewest) {
 
 TEST(LackingSteps, NoneIsNoNumber) {
   EXPECT_THAT(words(report_of_steps({60, 60, 0})), HasSubstr("told: none of 60 steps of rank 2 is known."));
+  EXPECT_THAT(words(report_of_steps({1, 0})), HasSubstr("told: the only step of rank 1 is not known."));
 }
 
 TEST(LackingSteps, WhereEnoughAreRecordedOfAllItSaysWhichTheyAre) {

@@ -30,7 +30,7 @@ Line name_late_ranks(const Report& report, const std::vector<const BlameReport*>
     const bool is_partly_hidden = exposed < lateness_of(*blame) && is_exposure_known(report, *blame);
     if (is_partly_hidden && has_scheduled_waits(report)) {
       // Stages wait for several messages at once: their sum is more than the time that it took.
-      items.push_back(item.text(fmt::format(" ({} that nothing hides)", format_duration(exposed))));
+      items.push_back(item.text(fmt::format(" ({} with nothing else to do)", format_duration(exposed))));
       continue;
     }
     item.text(" (");
@@ -61,7 +61,7 @@ std::string beginning(const Report& report, const BlameReport& first) {
     who = lateness.steps == 1 ? "in the one step looked at the others wait for "
                               : fmt::format("in the {} steps looked at the others wait for ", lateness.steps);
   } else if (!lateness.can_tell && ranks_lacking_steps(report).any()) {
-    who = "in what is known of all, the others wait for ";
+    who = "over what was recorded of all ranks, the others wait for ";
   }
   if (report.some_ranks_only) who = "in the whole job, " + who;
   who.front() = static_cast<char>(who.front() - 'a' + 'A');
@@ -117,7 +117,9 @@ void print_nobody_to_blame(const Report& report, Page& page) {
   const std::vector<std::int32_t> for_cores = late_ranks_open_for(report, NotAccused::cores_shared);
   const std::vector<std::int32_t> as_stages = late_ranks_open_for(report, NotAccused::stage_computes_more);
   Line line;
-  line.text(!for_cores.empty() ? "Who gets a core last comes last: " : "No rank is late by what matters: ")
+  line.text(!for_cores.empty()   ? "Cores are short, and the scheduler decides who is last: "
+            : !as_stages.empty() ? "No rank is known to be late beyond what its stage computes: "
+                                 : "No rank is late enough to cost much: ")
       .text(fmt::format("over {} steps ", report.lateness.steps));
   add_waiting(report, line);
   if (!for_cores.empty())
@@ -186,8 +188,9 @@ void print_nobody_late(const Report& report, Page& page) {
   const std::vector<std::int32_t> not_judged = ranks_not_judged(report, lacking);
   Line line;
   line.text(
-          few_cores ? "Cores are short, and who gets one last comes last: whether a rank is late throughout "
-                      "can't be told. Over "
+          few_cores
+              ? "Cores are short, and the scheduler decides who is last: whether a rank is late throughout "
+                "can't be told. Over "
           : shared_gpu
               ? "Ranks share a GPU, which chooses whose work comes first: whether a rank is late throughout "
                 "can't be told. Over "
@@ -228,7 +231,7 @@ void print_unsettled(const Report& report, const UnsettledLateness& unsettled, P
               : fmt::format("which moves by {} from one part of the run to another",
                             format_duration(rank.movement_ns))));
   if (is_open_for_want_of_cores(rank))
-    line.text(" Cores are short, and who gets one last comes last.");
+    line.text(" Cores are short, and the scheduler decides who is last.");
   else if (unsettled.steps_wanted > 0)
     line.text(fmt::format(" About {} steps like these would tell.", format_count(unsettled.steps_wanted)));
   page.wrap(line, kIndent, kIndent);
@@ -322,7 +325,10 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
           .text(scheduled ? "; what the pipeline's schedule makes them wait is left out." : ".")
           .text(too_few ? fmt::format(" {} steps or more would tell whether that is so again and again.",
                                       format_count(lateness.steps_needed))
-                        : ""),
+                        : "")
+          .text(!lateness.can_tell && cores_are_few(report)
+                    ? " Cores are short, and the scheduler decides who is last."
+                    : ""),
       kIndent, kIndent);
   if (!first.root_cause.empty() && is_worth_blaming(report, first) &&
       !is_explained_otherwise(report, first)) {

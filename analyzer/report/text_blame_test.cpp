@@ -40,11 +40,27 @@ TEST(TextBlame, AStageThatMayHaveMoreToComputeIsNotBlamed) {
   EXPECT_THAT(text_of(report, 400), HasSubstr(said)) << "and those waits are the schedule's";
 }
 
+// Without steps nobody can tell who is late: who was waited for is a fact, and so is why that says little.
+TEST(TextBlame, WhereCoresAreShortWhoWasWaitedForIsTheSchedulersChoice) {
+  Report report = with_one_late_rank(NotAccused::cores_shared);
+  report.lateness = {};
+  Finding cores;
+  cores.code = "cores_shared";
+  cores.topic = Topic::short_cores;
+  report.findings = {cores};
+  EXPECT_THAT(text_of(report, 400),
+              testing::ContainsRegex("The others wait for rank .*Cores are short, and the "
+                                     "scheduler decides who is last"));
+  report.findings.clear();
+  EXPECT_THAT(text_of(report, 400), Not(HasSubstr("Cores are short")));
+}
+
 TEST(TextBlame, ARankThatNoFindingNamesIsNotBlamed) {
   Report report = with_one_late_rank(NotAccused::little_lost);
   const std::string little = text_of(report, 200);
-  EXPECT_THAT(little, HasSubstr("No rank is late by what matters: over 40 steps they wait for each other for "
-                                "12.0 % of a step."));
+  EXPECT_THAT(little,
+              HasSubstr("No rank is late enough to cost much: over 40 steps they wait for each other for "
+                        "12.0 % of a step."));
   EXPECT_THAT(little, Not(HasSubstr("The others wait for")));
   Finding cores;
   cores.code = "cores_shared";
@@ -55,7 +71,7 @@ TEST(TextBlame, ARankThatNoFindingNamesIsNotBlamed) {
   EXPECT_THAT(
       text,
       HasSubstr(
-          "Who gets a core last comes last: over 40 steps they wait for each other for 12.0 % of a step; "
+          "Cores are short, and the scheduler decides who is last: over 40 steps they wait for each other for 12.0 % of a step; "
           "rank 2 comes last again and again. As long as cores are short nobody can tell "
           "whether it would with cores of its own."));
   EXPECT_THAT(text, Not(HasSubstr("The others wait for")));

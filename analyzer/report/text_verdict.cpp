@@ -192,19 +192,21 @@ void print_greatest_loss(const Report& report, Page& page) {
     }
     // A note blames nobody, whatever it costs.
     const bool note_costs_more = note != nullptr && note->lost_ns > finding.lost_ns;
-    // The title's share of a step is another figure.
+    // The title's share of a step is another figure. Two brackets in a row would be one too many.
     const bool says_share = finding.title.find(" of each step") != std::string::npos;
+    const std::string share =
+        format_share(finding.lost_share) + (says_share ? " of all time" : of_what(finding.share));
     // How the job ended stands above it.
     const bool ended_badly = std::any_of(report.findings.begin(), report.findings.end(), tells_an_end);
-    page.wrap(Line{}
-                  .text(report.some_ranks_only ? "Costs the whole job most: "
-                        : ended_badly          ? "Of the time before that, what costs most: "
-                        : note_costs_more      ? "Costs most of what can be blamed: "
-                                               : "Costs most: ")
-                  .bold(printable(finding.title))
-                  .text(fmt::format(" ({}{}).", format_share(finding.lost_share),
-                                    says_share ? " of all time" : of_what(finding.share))),
-              kIndent, kIndent);
+    page.wrap(
+        Line{}
+            .text(report.some_ranks_only ? "Costs the whole job most: "
+                  : ended_badly          ? "Of the time before that, what costs most: "
+                  : note_costs_more      ? "Costs most of what can be blamed: "
+                                         : "Costs most: ")
+            .bold(printable(finding.title))
+            .text(finding.title.ends_with(')') ? fmt::format(": {}.", share) : fmt::format(" ({}).", share)),
+        kIndent, kIndent);
     return;
   }
   // What may hide everything else, though nobody knows how much it costs.

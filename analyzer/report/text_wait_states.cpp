@@ -15,7 +15,7 @@ namespace {
 void print_wait_states(const Report& report, const TextOptions& /*options*/, Page& page) {
   if (report.wait_states.empty()) return;
   print_heading(page, sections::wait_states.title,
-                "who waited for what, by Scalasca's names; times are sums over ranks");
+                "who waited for what, by Scalasca's names; sums over ranks and waits that may overlap");
   Table table({{"state", false, 0},
                {"operations", true, 3},
                {"waits", true, 4},

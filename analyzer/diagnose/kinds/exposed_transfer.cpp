@@ -37,7 +37,8 @@ constexpr Explanation kExposedTransferExplained{
         "root stands in it before its last receiver has come counts as transfer (docs/metrics.md) and is "
         "left out here, where the operation did not end without that receiver.",
     .wrong = "The operations run beside computations on the timeline.",
-    .lost = "all exposed transfer, without what roots stand in broadcasts before the last receiver has come",
+    .lost =
+        "all exposed transfer, without the time in which roots of broadcasts wait for their last receiver",
     .remedies = kExposedTransferRemedies,
 };
 constexpr FindingKind kExposedTransfer{
@@ -277,9 +278,9 @@ void find_exposed_transfer(const FindingContext& context, std::vector<Finding>& 
   finding.title = words.title;
   finding.lost_ns = all - held;
   if (context.is_worth(held, 10)) {
-    finding.evidence.front() += ", with what roots stand in broadcasts";
+    finding.evidence.front() += ", with the time in which roots of broadcasts wait for receivers";
     finding.evidence.push_back(fmt::format(
-        "of {} that count as transfer, {} are left out: roots of broadcasts stand in them until the last "
+        "of {} that count as transfer, {} are left out: in these the root of a broadcast waits until its last "
         "receiver has come, which is no link's fault",
         format_duration(all), format_duration(held)));
   }
