@@ -46,6 +46,13 @@ std::string describe_message(const Job& job, const OperationKey& key) {
                      where.empty() ? "" : fmt::format(" ({})", where));
 }
 
+// Of all ranks it is known, and all are there.
+bool is_of_one_host(const Job& job) {
+  return job.ranks_missing.empty() && !job.ranks.empty() && !job.ranks.front().host.empty() &&
+         std::all_of(job.ranks.begin(), job.ranks.end(),
+                     [&](const RankTrace& rank) { return rank.host == job.ranks.front().host; });
+}
+
 }  // namespace
 
 std::string describe_disagreement(const Job& job, const OperationKey& key, const HungOperation& hung) {
@@ -109,6 +116,10 @@ std::string remedy_of(const Job& job, const HungOperation& hung, const std::set<
         "see that the {}s of all ranks are here, and analyze again: which ranks the group has is not told, "
         "and one that is not here may never have come. Else look at the network and the driver",
         file_of(job));
+  if (missing.empty() && is_of_one_host(job))
+    return "every rank has issued it, and no network is between them: look for what keeps it from going on (a lock, or "
+           "a callback that waits for another collective on the thread that carries this one out), then at the driver. " +
+           where_to_look(job, {});
   if (missing.empty())
     return "look at the network and the driver: every rank has issued it. " + where_to_look(job, {});
   return fmt::format(

@@ -209,6 +209,15 @@ TEST(Hang, RanksInDifferentOperationsAreSaidToDisagree) {
   EXPECT_THAT(found.remedy, Not(HasSubstr("network")));
 }
 
+// Seen of PowerSGD on Gloo: two ranks of one host, and "look at the network".
+TEST(Hang, WhereAllAreInItOnOneHostNoNetworkIsToBlame) {
+  Job job = hung_job({0, 1, 2, 3}, 60 * kSecond);
+  for (RankTrace& rank : job.ranks) rank.host = "node0";
+  EXPECT_THAT(finding(report_of(job), "hang").remedy, HasSubstr("no network is between them"));
+  job.ranks[3].host = "node1";
+  EXPECT_THAT(finding(report_of(job), "hang").remedy, HasSubstr("look at the network and the driver"));
+}
+
 TEST(Hang, WhatIsNotKnownOfAnOperationIsNoDisagreement) {
   Job job = hung_job({0, 1, 2, 3}, 60 * kSecond);
   job.ranks[2].ending.operations[0].operation = Operation::unknown;

@@ -84,6 +84,11 @@ std::string how_to_look_at_common_steps(const Report& report) {
                      common.back());
 }
 
+bool ended_badly(const Job& job) {
+  return job.end.exit_code.value_or(0) != 0 || job.end.signal.has_value() ||
+         job.end.interrupted_by.has_value();
+}
+
 // Where the ranks' records hold no steps of some of them, or fewer than of others; nullopt where they don't,
 // or nothing at all is known of a rank.
 std::optional<Words> words_for_unequal_steps(const FindingContext& context) {
@@ -108,9 +113,15 @@ std::optional<Words> words_for_unequal_steps(const FindingContext& context) {
     return Words{
         fmt::format("ranks wait for each other; {} {} no steps, so that nobody can tell who is late",
                     hang::named(without), without.size() == 1 ? "has" : "have"),
-        fmt::format("mark the steps of {} too (`lockstep.step`, docs/instrumentation.md; torch.profiler's "
-                    "step()): without marks only ranks that have an optimizer have steps",
-                    hang::named(without))};
+        ended_badly(context.diagnosis.job)
+            ? fmt::format(
+                  "record a job that goes on: this one ended before {} had ended a step, or {} steps are not "
+                  "marked",
+                  hang::named(without), without.size() == 1 ? "its" : "their")
+            : fmt::format(
+                  "mark the steps of {} too (`lockstep.step`, docs/instrumentation.md; torch.profiler's "
+                  "step()): without marks only ranks that have an optimizer have steps",
+                  hang::named(without))};
   const std::string how = how_to_look_at_common_steps(context.report);
   if (least == all.size() || how.empty()) return std::nullopt;
   return Words{

@@ -70,6 +70,15 @@ TEST(Imbalance, RanksWithoutStepsAreNamed) {
               HasSubstr("100.0 % of all ranks' waiting, in steps or not, was for rank 1"));
 }
 
+// Seen of a job that failed in its first step: no mark is missing there.
+TEST(Imbalance, OfAJobThatFailedNobodySaysThatStepsAreNotMarked) {
+  Job job = late_rank(1, true).build();
+  for (const std::size_t rank : {1, 2}) job.ranks[rank].steps.clear();
+  job.end.exit_code = 1;
+  EXPECT_THAT(finding(report_of(job), "imbalance").remedy,
+              HasSubstr("this one ended before ranks 1, 2 had ended a step"));
+}
+
 // Seen of torch's Join: 45 batches on one rank, 60 on the other, all recorded.
 TEST(Imbalance, DifferentNumbersOfStepsAreSaid) {
   Job job = late_rank(20, true).build();
