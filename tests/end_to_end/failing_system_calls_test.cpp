@@ -17,6 +17,7 @@
 
 #include "tests/end_to_end/recorded_run.h"
 #include "tests/sanitizers.h"
+#include "trace/reader.h"
 
 namespace lockstep::end_to_end {
 namespace {
@@ -197,6 +198,16 @@ class FailingSystemCalls : public testing::Test {
     EXPECT_EQ(said.find("deleted"), std::string::npos) << what << said;
   }
 
+  // Whatever failed, what is there can be opened.
+  void expect_readable(const std::string& what) const {
+    std::error_code gone;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "run", gone)) {
+      if (entry.path().extension() != ".lst") continue;
+      const auto opened = trace::Reader::open(entry.path());
+      EXPECT_TRUE(opened.ok()) << what << opened.error().message << what_is_there();
+    }
+  }
+
   // The number of trials.
   int let_each_fail(const std::string& options) {
     const std::regex says_so(
@@ -226,6 +237,7 @@ class FailingSystemCalls : public testing::Test {
                   << what << outcome.standard_error << what_is_there();
             }
           }
+          expect_readable(what);
           ++trials;
         }
         if (!tries_all()) break;

@@ -146,7 +146,7 @@ TEST(HostCounters, OfAProcessThatBringsNobodyInAreNot) {
   record(run, {"true"}, {}, {"--sources", "cpu"});
   EXPECT_THAT(run.files(), IsEmpty());
   EXPECT_THAT(run.outcome.standard_error,
-              HasSubstr("nothing was recorded: no process of the command trained"));
+              HasSubstr("nothing was recorded: no process of the command was seen to train"));
 }
 
 TEST(HostCounters, OfANodeAreToldByOneRank) {
