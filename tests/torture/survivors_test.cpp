@@ -23,7 +23,10 @@ using testing::HasSubstr;
 
 constexpr int kFew = 3;
 
-// As in a build with a sanitizer.
+constexpr const char* kNone = "a build with a sanitizer has no survivors";
+
+// As on a machine that has no time to begin one: the summary says so, and the trial counts as one that ended
+// while the writing thread was at work.
 bool has_no_survivors(const end_to_end::Outcome& outcome) {
   return outcome.standard_error.find("--survive-kill could not be had") != std::string::npos;
 }
@@ -54,6 +57,7 @@ void count(const Remains& killed, Losses& losses, int& busy) {
 class Survivors : public testing::TestWithParam<Ending> {};
 
 TEST_P(Survivors, LoseNothing) {
+  if (kSanitized) GTEST_SKIP() << kNone;
   const Ending ending = GetParam();
   Losses losses;
   int busy = 0;
@@ -70,7 +74,10 @@ TEST_P(Survivors, LoseNothing) {
     }
     job.progress(0).ending.store(Ending::leave);
     const end_to_end::Outcome outcome = job.finish();
-    if (has_no_survivors(outcome)) GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    if (has_no_survivors(outcome)) {
+      ++busy;
+      continue;
+    }
     EXPECT_EQ(outcome.exit_code, ending == Ending::none    ? 128 + SIGKILL
                                  : ending == Ending::abort ? 128 + SIGABRT
                                                            : 7)
@@ -103,8 +110,7 @@ INSTANTIATE_TEST_SUITE_P(Of, Survivors,
 
 // A data loader's worker has a survivor of its own; that of its parent, which goes on, is not in its way.
 TEST(Kills, OfAForkedWorkerLoseNothingWithASurvivor) {
-  // Not found out by a first trial, as in the other tests: thread sanitizer's forked children may hang.
-  if (kSanitized) GTEST_SKIP() << "a build with a sanitizer has no survivors";
+  if (kSanitized) GTEST_SKIP() << kNone;
   Losses losses;
   int busy = 0;
   for (int trial = 0; trial < trials(kFew); ++trial) {
@@ -116,7 +122,10 @@ TEST(Kills, OfAForkedWorkerLoseNothingWithASurvivor) {
     job.kill(1);
     job.progress(0).ending.store(Ending::leave);
     const end_to_end::Outcome outcome = job.finish();
-    if (has_no_survivors(outcome)) GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    if (has_no_survivors(outcome)) {
+      ++busy;
+      continue;
+    }
     EXPECT_EQ(outcome.exit_code, 128 + SIGKILL) << outcome.standard_error;
     const Result<trace::Reader> parent = trace::Reader::open(job.run_path() + "/rank-1.lst");
     ASSERT_TRUE(parent.ok()) << parent.error().message;
@@ -131,6 +140,7 @@ TEST(Kills, OfAForkedWorkerLoseNothingWithASurvivor) {
 
 // Where the disk is slow, the recording thread is in write() when its process is killed.
 TEST(Kills, InTheMiddleOfAWriteASurvivorGoesOnWithIt) {
+  if (kSanitized) GTEST_SKIP() << kNone;
   for (int trial = 0; trial < trials(kFew); ++trial) {
     SCOPED_TRACE(trial);
     std::mt19937_64 random = random_of("kills in a write", trial);
@@ -143,7 +153,7 @@ TEST(Kills, InTheMiddleOfAWriteASurvivorGoesOnWithIt) {
     job.kill(1);
     job.progress(0).ending.store(Ending::leave);
     const end_to_end::Outcome outcome = job.finish();
-    if (has_no_survivors(outcome)) GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    if (has_no_survivors(outcome)) continue;
     const Remains killed = job.remains(job.run_path(), 1);
     EXPECT_TRUE(killed.after_death);
     EXPECT_EQ(killed.lost, 0);
@@ -153,6 +163,7 @@ TEST(Kills, InTheMiddleOfAWriteASurvivorGoesOnWithIt) {
 
 // In ring mode nothing is in the file until somebody writes what is held.
 TEST(Kills, WithASurvivorARingIsWritten) {
+  if (kSanitized) GTEST_SKIP() << kNone;
   // Who is at work when it is killed has no survivor's help; three times in a row it is not.
   bool written = false;
   for (int attempt = 0; attempt < 3 && !written; ++attempt) {
@@ -162,7 +173,7 @@ TEST(Kills, WithASurvivorARingIsWritten) {
     job.kill(1);
     job.progress(0).ending.store(Ending::leave);
     const end_to_end::Outcome outcome = job.finish();
-    if (has_no_survivors(outcome)) GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    if (has_no_survivors(outcome)) continue;
     const Remains killed = job.remains(job.run_path(), 1);
     written = killed.after_death;
     if (!written) continue;
@@ -173,6 +184,7 @@ TEST(Kills, WithASurvivorARingIsWritten) {
 }
 
 TEST(Kills, WithASurvivorTheRecordersDeathCostsNothingEither) {
+  if (kSanitized) GTEST_SKIP() << kNone;
   Losses losses;
   int busy = 0;
   for (int trial = 0; trial < trials(kFew); ++trial) {
@@ -192,7 +204,10 @@ TEST(Kills, WithASurvivorTheRecordersDeathCostsNothingEither) {
       const Result<trace::Reader> reader = trace::Reader::open(path);
       return reader.ok() && reader.value().metadata().contains(key);
     };
-    if (says("no_survivor")) GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    if (says("no_survivor")) {
+      ++busy;
+      continue;
+    }
     // Nobody waits for the survivor but this test; it has nothing to do where the writer thread was at work.
     (void)end_to_end::eventually([&] { return says(trace::kWrittenAfterDeath); });
     const Remains killed = job.remains(job.run_path(), 1);
@@ -204,6 +219,7 @@ TEST(Kills, WithASurvivorTheRecordersDeathCostsNothingEither) {
 }
 
 TEST(Kills, WithSurvivorsAllRanksAtOnceLoseNothing) {
+  if (kSanitized) GTEST_SKIP() << kNone;
   Losses losses;
   int busy = 0;
   for (int trial = 0; trial < trials(kFew); ++trial) {
@@ -214,7 +230,10 @@ TEST(Kills, WithSurvivorsAllRanksAtOnceLoseNothing) {
     wait_for_a_moment(random);
     job.kill_all();
     const end_to_end::Outcome outcome = job.finish();
-    if (has_no_survivors(outcome)) GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    if (has_no_survivors(outcome)) {
+      ++busy;
+      continue;
+    }
     EXPECT_EQ(outcome.exit_code, 128 + SIGKILL)
         << "signal " << outcome.signal << ": " << outcome.standard_error;
     EXPECT_EQ(outcome.standard_output, "out\n");
@@ -246,12 +265,13 @@ TEST(Kills, WithSurvivorsAllRanksAtOnceLoseNothing) {
 
 // As by `pkill -9 -f`, or where a container ends: then its last moment is lost, and the summary says so.
 TEST(Kills, ASurvivorThatIsKilledTooIsMissed) {
-  if (kSanitized) GTEST_SKIP() << "a build with a sanitizer has no survivors";
+  if (kSanitized) GTEST_SKIP() << kNone;
   NumberedJob job({"--survive-kill"});
   ASSERT_TRUE(job.await_first());
   const bool had_survivor = job.kill_with_survivor(1);
   job.progress(0).ending.store(Ending::leave);
   const end_to_end::Outcome outcome = job.finish();
+  if (!had_survivor && has_no_survivors(outcome)) GTEST_SKIP() << "the machine had no time to begin one";
   ASSERT_TRUE(had_survivor);
   EXPECT_EQ(outcome.exit_code, 128 + SIGKILL);
   EXPECT_FALSE(job.remains(job.run_path(), 1).after_death);

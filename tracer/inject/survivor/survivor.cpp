@@ -29,7 +29,7 @@ namespace lockstep::tracer {
 
 namespace {
 
-constexpr std::uint32_t kReadyMilliseconds = 200;
+constexpr std::uint32_t kReadyMilliseconds = 1000;  // on a machine that has no time for it
 constexpr int kEndMilliseconds = 100;
 constexpr long kOthersMilliseconds = 100;
 constexpr long kLookSeconds = 1;
