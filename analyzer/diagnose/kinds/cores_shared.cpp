@@ -78,6 +78,10 @@ constexpr const char* kKeepOthersOff =
     "see what else runs there (`top`; data loaders' workers count too), and keep it off these cores: "
     "`taskset`, Slurm's --exclusive";
 
+constexpr const char* kWhoIsTheSchedulersChoice =
+    "other ranks of the host may use the same cores and hardly wait for one: who has to is the scheduler's choice, "
+    "and may be another rank in the next run";
+
 std::string remedy_for(const HostShortage& shortage) {
   const auto ranks = static_cast<double>(shortage.ranks.size());
   if (shortage.by_others()) return kKeepOthersOff;
@@ -165,9 +169,7 @@ void find_one_without_core(const FindingContext& context, const StepTable& steps
       fmt::format("its training threads were ready to run and had no core for {} a step more than "
                   "the median of the others",
                   format_duration(waited)),
-      "other ranks of the host may use the same cores and hardly wait for one: who has to is "
-      "the scheduler's choice, and may be another rank in the next run",
-      describe_waiting(context.report, *blame, context.scheduled),
+      kWhoIsTheSchedulersChoice, describe_waiting(context.report, *blame, context.scheduled),
       describe_loss(finding.lost_ns, of_the_others, own_ns)};
   if (of_the_others < blame->exposed_ns) finding.evidence.emplace_back(kOnlyKnownSteps);
   finding.remedy = fmt::format("{}; or cores of its own for each rank", kKeepOthersOff);
