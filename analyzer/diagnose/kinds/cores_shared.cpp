@@ -189,7 +189,7 @@ void find_ranks_without_core(const FindingContext& context, std::vector<Finding>
       find_one_without_core(context, context.steps, late, lateness, "", findings);
 }
 
-// "rank 1", "ranks 0 and 2", "8 ranks": by number where it is one, or other ranks of the host may use other
+// "rank 1", "ranks 0, 2", "8 ranks": by number where it is one, or other ranks of the host may use other
 // cores.
 std::string who(const FindingContext& context, const HostShortage& shortage) {
   const auto of_this_host = std::ranges::count(context.shortages, shortage.host, &HostShortage::host);
