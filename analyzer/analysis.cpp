@@ -117,6 +117,8 @@ class Analyzer {
     report().collectives = std::move(list.collectives);
     analysis_.collective_of = std::move(list.collective_of);
     reach(0.8);
+    if (std::optional<Warning> left_out = communication_left_out(report()))
+      report().warnings.push_back(std::move(*left_out));
     NotSteady rest = keep_steady(report());
     const bool narrowed = !rest.collectives.empty();
     std::vector<std::vector<std::uint32_t>> all_collectives =

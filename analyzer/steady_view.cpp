@@ -1,9 +1,14 @@
 #include "analyzer/steady_view.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <tuple>
 #include <utility>
+
+#include "analyzer/report/quantity.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -21,6 +26,20 @@ void merge(std::vector<Row>& rows, std::vector<Row> rest, const Before& before) 
   const auto middle = static_cast<std::ptrdiff_t>(rows.size());
   rows.insert(rows.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
   std::inplace_merge(rows.begin(), rows.begin() + middle, rows.end(), before);
+}
+
+struct Communicated {
+  std::int64_t communication_ns = 0, window_ns = 0;
+};
+template <class Rows, class Counts>
+Communicated sum_of(const Rows& rows, const Counts& counts) {
+  Communicated sum;
+  for (const auto& row : rows) {
+    if (!row.measures.known || !counts(row)) continue;
+    sum.communication_ns = saturating_add(sum.communication_ns, row.measures.communication_ns);
+    sum.window_ns = saturating_add(sum.window_ns, row.measures.window_ns);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -62,6 +81,29 @@ void restore(NotSteady rest, Report& report) {
         [](const CollectiveReport& a, const CollectiveReport& b) { return a.id < b.id; });
   report.steady->ranks = std::exchange(report.ranks, std::move(rest.ranks));
   report.steady_only = false;
+}
+
+std::optional<Warning> communication_left_out(const Report& report) {
+  if (!report.steady || report.steady_only) return std::nullopt;
+  const auto recurs = [&report](const StepReport& step) {
+    for (const StepsLeftOut& out : report.steady->left_out)
+      if (out.first <= step.step && step.step <= out.last)
+        return out.reason == "evaluation" || out.reason == "checkpoint";
+    return false;
+  };
+  const Communicated steady = sum_of(report.steady->ranks, [](const RankReport&) { return true; });
+  const Communicated left_out = sum_of(report.steps, recurs);
+  constexpr std::int64_t kOfWindows = 100, kTimesAsMuch = 10;
+  if (steady.communication_ns >= steady.window_ns / kOfWindows ||
+      left_out.communication_ns < left_out.window_ns / kOfWindows ||
+      left_out.communication_ns / kTimesAsMuch <= steady.communication_ns)
+    return std::nullopt;
+  return Warning{
+      "communication_left_out",
+      fmt::format("ranks communicate for {} in the steady steps, and for {} in steps that are left "
+                  "out of the figures: --all-steps includes them",
+                  format_duration(steady.communication_ns), format_duration(left_out.communication_ns)),
+      kNoRank};
 }
 
 }  // namespace lockstep::analyzer

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analyzer/report/report.h"
@@ -24,5 +25,11 @@ std::vector<std::vector<std::uint32_t>> indices_left(std::vector<std::vector<std
                                                      const Report& report);
 // The inverse of keep_steady().
 void restore(NotSteady rest, Report& report);
+
+// `communication_left_out`: the ranks communicate, but in steps with an evaluation or a checkpoint, which are
+// left out (federated averaging: each round ends with both). Of a report before keep_steady(). Nothing unless
+// less than a hundredth of the steady windows is communication, and of those steps a hundredth or more, over
+// ten times as much in all. What warm-up has, a barrier at the begin, tells nothing of the steps behind it.
+std::optional<Warning> communication_left_out(const Report& report);
 
 }  // namespace lockstep::analyzer

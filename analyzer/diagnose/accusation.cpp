@@ -7,6 +7,7 @@
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/late_reason.h"
 #include "analyzer/diagnose/own_doing.h"
+#include "analyzer/diagnose/rank_transfers.h"
 #include "analyzer/diagnose/stage_imbalance.h"
 #include "analyzer/lateness/core_waits.h"
 #include "analyzer/lateness/late_ranks.h"
@@ -143,15 +144,18 @@ std::int64_t lost_by_others(const FindingContext& context, const BlameReport& bl
 // once. Not so of a rank that may use fewer cores than the others, and of what it does longer while it has
 // one.
 bool lacks_cores(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
-  constexpr std::int64_t kPart = 4;
+  constexpr std::int64_t kPart = 4, kHalf = 2;
   if (lacks_a_core_alone(context, steps, late)) return true;
+  const bool are_short = shortage_of(context.shortages, late.rank) != nullptr;
   // Where computations run on cores, so do transfers, on threads that nobody looks at.
-  if (context.on_cpu && late.cause == Cause::transfer && shortage_of(context.shortages, late.rank) != nullptr)
+  if (context.on_cpu && late.cause == Cause::transfer && are_short) return true;
+  const std::int64_t held = context.on_cpu ? slower_on_host_cores(context.report, steps, late.rank) : 0;
+  if (late.cause.value_or(Cause::transfer) == Cause::transfer && held > 0 &&
+      kHalf * held >= (late.cause ? late.cause_ns : late.mean_ns))
     return true;
   const std::optional<std::int64_t> waited = run_queue_excess(steps, late.rank);
-  return shortage_of(context.shortages, late.rank) != nullptr &&
-         (!waited || *waited * kPart >= late.mean_ns) && !has_fewer_cores(context.diagnosis.job, late.rank) &&
-         !is_own_doing(context, steps, late);
+  return are_short && (!waited || *waited * kPart >= late.mean_ns - held) &&
+         !has_fewer_cores(context.diagnosis.job, late.rank) && !is_own_doing(context, steps, late);
 }
 
 bool lacks_a_core_alone(const FindingContext& context, const StepTable& steps, const RankLateness& late) {

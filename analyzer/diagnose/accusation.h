@@ -27,7 +27,8 @@ inline constexpr const char* kOnlyKnownSteps =
 // Of what the others waited for the rank, what lies in such windows.
 std::int64_t lost_by_others(const FindingContext& context, const BlameReport& blame);
 
-// The rank is late in these steps while its host's cores do not suffice, and it may be for that alone.
+// The rank is late in these steps while its host's cores do not suffice, and it may be for that alone; or it
+// is late for transfers within its host, which the cores carry out, and by nothing else that is half of it.
 bool lacks_cores(const FindingContext& context, const StepTable& steps, const RankLateness& late);
 
 // As that, where the other ranks that may use the same cores hardly wait for one: another program, or a

@@ -14,6 +14,7 @@
 #include "analyzer/diagnose/late_launches.h"
 #include "analyzer/diagnose/late_transfers.h"
 #include "analyzer/diagnose/own_doing.h"
+#include "analyzer/diagnose/rank_transfers.h"
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/intervals/median.h"
@@ -324,8 +325,12 @@ std::vector<LatePart> telling_parts(const StepTable& steps, const RankLateness& 
 }
 
 // On loaded cores what a rank computes longer may be waiting for one, or sleep that looks did not show:
-// beside another cause it is said only where its threads ran longer.
-bool is_worth_saying(const StepTable& steps, const RankLateness& late, const LatePart& part) {
+// beside another cause it is said only where its threads ran longer. Nor are transfers that the cores of its
+// own host carry out.
+bool is_worth_saying(const FindingContext& context, const StepTable& steps, const RankLateness& late,
+                     const LatePart& part) {
+  if (part.cause == Cause::transfer && context.on_cpu)
+    return 2 * slower_on_host_cores(context.report, steps, late.rank) < part.ns;
   if (part.cause != Cause::compute) return true;
   const auto ran = mean_excess(steps, late.rank, &Measures::on_core_ns);
   return !ran || 2 * *ran >= part.ns;
@@ -351,7 +356,7 @@ LateReason reason_of(const FindingContext& context, const StepTable& steps, cons
     return !context.report.pipeline.empty() && (cause == Cause::host_bound || cause == Cause::data_wait);
   };
   if (!is_by_scheduling && parts.size() > 1 && parts.front().cause == by_first.cause &&
-      !is_bubble_elsewhere(parts[1].cause) && is_worth_saying(steps, late, parts[1])) {
+      !is_bubble_elsewhere(parts[1].cause) && is_worth_saying(context, steps, late, parts[1])) {
     reason.doing += ", and " + briefly(context, parts[1]);
     RankLateness by_second = late;
     by_second.cause_ns = parts[1].ns;

@@ -130,4 +130,9 @@ RankTransfers transfers_of(const Report& report, const StepTable& steps, std::in
   return result;
 }
 
+std::int64_t slower_on_host_cores(const Report& report, const StepTable& steps, std::int32_t rank) {
+  const RankTransfers transfers = transfers_of(report, steps, rank);
+  return transfers.is_between_hosts ? 0 : transfers.slower_ns;
+}
+
 }  // namespace lockstep::analyzer

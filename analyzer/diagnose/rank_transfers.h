@@ -29,4 +29,11 @@ struct RankTransfers {
 // Over the table's steps. O(operations · their ranks).
 RankTransfers transfers_of(const Report& report, const StepTable& steps, std::int32_t rank);
 
+// Of ranks that compute on CPUs: by how much longer, in a step, the rank's transfers within its host take
+// than those of others (slower_ns); 0 where they are between hosts. What moves the data there are threads of
+// the rank (Gloo's) on the host's cores: they wait for one as training threads do, nobody looks at them, and
+// all ranks use the same path. Seen on two cores beside other programs: the same all-reduce ended 20 to 30 ms
+// later on one healthy rank than on the other, in a third of the steps, now on this one and now on that.
+std::int64_t slower_on_host_cores(const Report& report, const StepTable& steps, std::int32_t rank);
+
 }  // namespace lockstep::analyzer

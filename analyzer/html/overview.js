@@ -98,7 +98,8 @@ function drawHeat() {
   // All steps fit: where they are more than the columns that can be seen, a column is several of them.
   const room = Math.max(plot - margin.left - margin.right, 3), together = Math.ceil(3 * data.steps.length / room), columns = Math.ceil(data.steps.length / together);
   const width = Math.min(90, room / columns);
-  const height = Math.max(3, Math.min(24, 400 / Math.max(1, ranks.length)));
+  // Few ranks have taller cells: the steps' chart beside them has 190 px.
+  const count = Math.max(1, ranks.length), height = Math.max(3, Math.min(64, Math.max(24, 190 / count), 400 / count));
   const size = {x: margin.left + width * columns + margin.right, y: height * ranks.length + margin.bottom};
   const scale = devicePixelRatio || 1;
   canvas.width = size.x * scale; canvas.height = size.y * scale;
@@ -138,7 +139,7 @@ function drawHeat() {
   draw.font = '11px system-ui, sans-serif';
   draw.textAlign = 'right';
   const everyRank = Math.ceil(13 / height);
-  ranks.forEach((rank, at) => { if (at % everyRank === 0) draw.fillText(String(data.ranks[rank].rank), margin.left - 6, at * height + Math.min(height, 13) / 2 + 5); });
+  ranks.forEach((rank, at) => { if (at % everyRank === 0) draw.fillText(String(data.ranks[rank].rank), margin.left - 6, at * height + Math.max(height, 13) / 2 + 4); });
   draw.textAlign = 'center';
   const everyColumn = Math.ceil(34 / width);
   for (let column = 0; column < columns; column += everyColumn)

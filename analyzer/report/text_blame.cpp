@@ -116,13 +116,21 @@ std::vector<std::int32_t> late_ranks_open_for(const Report& report, NotAccused r
 void print_nobody_to_blame(const Report& report, Page& page) {
   const std::vector<std::int32_t> for_cores = late_ranks_open_for(report, NotAccused::cores_shared);
   const std::vector<std::int32_t> as_stages = late_ranks_open_for(report, NotAccused::stage_computes_more);
+  // Or, of ranks that compute on CPUs, operations within their host end later on one of them.
+  const bool are_short = cores_are_few(report);
   Line line;
-  line.text(!for_cores.empty()   ? "Cores are short, and the scheduler decides who is last: "
+  line.text(!for_cores.empty()   ? are_short ? "Cores are short, and the scheduler decides who is last: "
+                                             : "Which rank is slow can't be told: "
             : !as_stages.empty() ? "No rank is known to be late beyond what its stage computes: "
                                  : "No rank is late enough to cost much: ")
       .text(fmt::format("over {} steps ", report.lateness.steps));
   add_waiting(report, line);
-  if (!for_cores.empty())
+  if (!for_cores.empty() && !are_short)
+    line.text(fmt::format(
+        "; {} comes last again and again, because operations end later on it than on the others. Within a host "
+        "that may be because its communication threads wait for a core, of which nothing is recorded",
+        name_ranks(for_cores)));
+  else if (!for_cores.empty())
     line.text(
         fmt::format("; {} comes last again and again. As long as cores are short nobody can "
                     "tell whether it would with cores of its own",

@@ -135,7 +135,19 @@ std::string describe_transfer(const Report& report, const Totals& totals) {
       format_duration(moved - doubtful), format_duration(doubtful));
 }
 
+bool communicates_in_other_steps(const Report& report) {
+  return std::any_of(report.warnings.begin(), report.warnings.end(),
+                     [](const Warning& warning) { return warning.code == "communication_left_out"; });
+}
+
 void print_communication(const Report& report, const Totals& totals, Page& page) {
+  if (totals.communication_ns == 0 && communicates_in_other_steps(report)) {
+    page.wrap(Line{}
+                  .bold("No communication in the steady steps")
+                  .text(": it lies in steps that are left out; --all-steps includes them."),
+              kIndent, kIndent);
+    return;
+  }
   if (totals.communication_ns == 0) {
     page.wrap(Line{}.bold("No communication found").text(": nothing to say about waiting between ranks."),
               kIndent, kIndent);

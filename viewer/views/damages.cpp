@@ -12,11 +12,12 @@ namespace {
 constexpr std::size_t kLongest = 1'000;
 
 // Warnings of an import that lost nothing: how it understood what it read (docs/metrics.md, Warnings).
-constexpr std::array<std::string_view, 12> kAssumptions{
-    "clocks_assumed", "clocks_by_happened_before", "clocks_by_wall_clock",
-    "ranks_assumed",  "rank_from_file_name",       "job_restarted",
-    "files_left_out", "no_steady_steps",           "file_repeated",
-    "steps_found",    "fused_communication",       "profile_cycles"};
+constexpr std::array<std::string_view, 13> kAssumptions{
+    "clocks_assumed",        "clocks_by_happened_before", "clocks_by_wall_clock",
+    "ranks_assumed",         "rank_from_file_name",       "job_restarted",
+    "files_left_out",        "no_steady_steps",           "file_repeated",
+    "steps_found",           "fused_communication",       "profile_cycles",
+    "communication_left_out"};
 
 bool is_assumption(std::string_view code) {
   return std::find(kAssumptions.begin(), kAssumptions.end(), code) != kAssumptions.end();

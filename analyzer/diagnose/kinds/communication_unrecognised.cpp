@@ -30,7 +30,8 @@ constexpr Explanation kCommunicationUnrecognisedExplained{
         "kernels that behave like a rendezvous take more than it. A rendezvous is a kernel that all ranks "
         "run equally often (4 times or more), whose runs begin far apart and end together: over all of them "
         "the ends are at most a quarter as far apart as the begins, and the begins differ by a fifth of the "
-        "longest.",
+        "longest. Nothing is found where they communicate in steps that an evaluation or a checkpoint leaves "
+        "out (the warning `communication_left_out`).",
     .wrong =
         "The ranks are independent of each other (inference, a sweep): then there is nothing to find, and "
         "the figures of computation hold.",
@@ -58,6 +59,8 @@ void find_unrecognised(const FindingContext& context, std::vector<Finding>& find
   if (ranks < 2 || compute == 0 || context.is_worth(communication, 10)) return;
   for (const Finding& finding : findings)
     if (finding.alarm != Alarm::none) return;  // a job that failed has other worries
+  for (const Warning& warning : context.report.warnings)
+    if (warning.code == "communication_left_out") return;
   const std::vector<RendezvousName> names = rendezvous_names(context.diagnosis.job);
   std::int64_t of_names = 0;
   for (const RendezvousName& name : names) of_names = saturating_add(of_names, name.total_ns);

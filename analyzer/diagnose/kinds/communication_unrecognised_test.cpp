@@ -5,6 +5,7 @@
 #include "analyzer/diagnose/rendezvous_names.h"
 #include "analyzer/diagnose/test_reports.h"
 #include "analyzer/report/text.h"
+#include "analyzer/steady_view.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -77,6 +78,58 @@ TEST(CommunicationUnrecognised, NextToNoneIsNoAllClear) {
   EXPECT_THAT(found.evidence.front(), HasSubstr("32.0 µs of 16.0 ms"));
   EXPECT_THAT(to_text(little, {}), Not(HasSubstr("Nothing was found that costs much")));
   EXPECT_THAT(codes_of(job_with(9 * us).findings), Not(Contains("communication_unrecognised")));
+}
+
+// Federated averaging: rounds of ten steps on each rank's own; in the last one's step they average, and
+// evaluate or save.
+Report report_of_rounds(const std::string& name, bool communicates, Nanoseconds barrier = 0) {
+  JobBuilder job;
+  Nanoseconds begin = 0;
+  for (int step = 0; step < 41; ++step) {
+    const bool is_last = step % 10 == 9;
+    const Nanoseconds end = begin + (is_last ? 3000 * us : 1000 * us) + (step == 0 ? barrier : 0);
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      job.rank(rank).step(step, begin, end);
+      job.rank(rank).compute(begin, begin + 990 * us, "gemm").launched(begin, begin + 1);
+      if (step == 0 && barrier > 0)
+        job.rank(rank)
+            .collective(Operation::barrier, begin + 990 * us, begin + 990 * us + barrier)
+            .launched(begin + 1, begin + 2);
+      if (!is_last) continue;
+      job.rank(rank).host_range(begin + 1200 * us, begin + 2900 * us, name);
+      if (communicates)
+        job.rank(rank).all_reduce(begin + 990 * us, begin + 1190 * us).launched(begin + 2, begin + 3);
+    }
+    begin = end;
+  }
+  AnalysisOptions options;
+  options.steady = true;
+  Report report = checked_analysis(job.build(), options).report;
+  EXPECT_TRUE(report.steady);
+  keep_steady(report);  // as `lockstep analyze` prints it
+  return report;
+}
+
+TEST(CommunicationUnrecognised, NotWhereItLiesInTheStepsThatAreLeftOut) {
+  for (const char* const name : {"evaluate", "torch.save"}) {
+    const Report report = report_of_rounds(name, true);
+    EXPECT_THAT(codes_of(report.findings), Not(Contains("communication_unrecognised"))) << name;
+    EXPECT_THAT(codes_of(report.warnings), Contains("communication_left_out")) << name;
+    const std::string text = to_text(report, {});
+    EXPECT_THAT(text, HasSubstr("No communication in the steady steps"));
+    EXPECT_THAT(text, Not(HasSubstr("No communication found")));
+    EXPECT_THAT(text,
+                HasSubstr("ranks communicate for 0 in the steady steps, and for 1.60 ms in steps that are"));
+  }
+}
+
+// Nor does a barrier at the begin, where one rank starts later, show that communication is known.
+TEST(CommunicationUnrecognised, NeitherEvaluationNorABarrierAtTheBeginSettlesIt) {
+  for (const Nanoseconds barrier : {Nanoseconds{0}, 500'000 * us}) {
+    const Report report = report_of_rounds("evaluate", false, barrier);
+    EXPECT_THAT(codes_of(report.findings), Contains("communication_unrecognised")) << barrier;
+    EXPECT_THAT(codes_of(report.warnings), Not(Contains("communication_left_out"))) << barrier;
+  }
 }
 
 TEST(CommunicationUnrecognised, NotWhereItIsKnownNorOfOneRank) {

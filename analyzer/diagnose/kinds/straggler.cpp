@@ -115,8 +115,8 @@ constexpr Explanation kSlowLinkOfRankExplained{
         "As for a persistent straggler, in whose place it stands, and what exceeds the others' time is "
         "transfer: by half of that at least in operations that the others carry out at the same size, or "
         "groups of as many ranks on as many hosts. Where these stay on one host, its transfer has to be a "
-        "quarter longer than the others' at least: processes of one host share its path. Not of CPUs whose cores do not "
-        "suffice: what carries out transfers wants cores as well.",
+        "quarter longer than the others' at least: processes of one host share its path. Not of CPUs within one "
+        "host, or whose cores do not suffice: what carries out transfers there wants cores as well.",
     .wrong =
         "The rank computes longer than the others between the operations: then it would be late without "
         "the link.",
