@@ -19,6 +19,12 @@ std::int64_t FindingContext::total(Cause cause) const {
   return sum;
 }
 
+bool FindingContext::is_on_one_host() const {
+  return std::ranges::all_of(report.ranks, [this](const RankReport& rank) {
+    return !rank.host.empty() && rank.host == report.ranks.front().host;
+  });
+}
+
 bool FindingContext::is_worth(std::int64_t lost_ns, std::int64_t permille) const {
   return lost_ns > 0 && static_cast<double>(lost_ns) * 1000 >=
                             static_cast<double>(all_windows_ns) * static_cast<double>(permille);

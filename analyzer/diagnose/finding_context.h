@@ -33,6 +33,8 @@ struct FindingContext {
   // hosts need that time as well; they share a GPU.
   std::int64_t behind_hosts() const;
   std::int64_t behind_gpu(const std::vector<Finding>& findings) const;
+  // Every rank is known to be on the same host: no link is part of what they communicate.
+  bool is_on_one_host() const;
   // At least this many thousandths of all windows.
   bool is_worth(std::int64_t lost_ns, std::int64_t permille) const;
   // "most on rank 3: 1.20 s; least on rank 0: 3.00 ms", or of one rank "2.31 s of 9.60 s".

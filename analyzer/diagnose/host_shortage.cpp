@@ -123,6 +123,12 @@ std::vector<HostShortage> find_host_shortages(const Job& job, const Report& repo
       // The lower median: with two ranks both wait.
       std::sort(sharing.ranks.begin(), sharing.ranks.end(),
                 [](const Seen& a, const Seen& b) { return a.share() < b.share(); });
+      // Ranks that hardly run, a server's or a teacher's beside those that train, say nothing of the cores.
+      const auto busy =
+          std::stable_partition(sharing.ranks.begin(), sharing.ranks.end(), [](const Seen& one) {
+            return one.wanted_ns < HostShortage::kBusy * static_cast<double>(one.known_ns);
+          });
+      if (busy != sharing.ranks.end()) sharing.ranks.erase(sharing.ranks.begin(), busy);
       shortage.share = sharing.ranks[(sharing.ranks.size() - 1) / 2].share();
       if (shortage.share >= HostShortage::kLeastShare) shortages.push_back(std::move(shortage));
     }

@@ -18,7 +18,8 @@ struct HostShortage {
   // Training threads that ran or were ready to, in the mean over the steps and summed over the ranks.
   double wanted = 0;
   double got = 0;  // of these, the ones that ran
-  // Of each rank's steps the part in which a training thread waited for a core: the median of the ranks, and
+  // Of each rank's steps the part in which a training thread waited for a core: the median of the ranks whose
+  // threads run or are ready to for a tenth of the time (kBusy), and
   // the sum of these times within the windows that losses are shares of (of a rank that has none, nothing).
   double share = 0;
   std::int64_t waited_ns = 0;
@@ -28,13 +29,14 @@ struct HostShortage {
   bool by_others() const { return wanted <= cores * kMargin || got < cores * kOwn; }
 
   static constexpr double kLeastShare = 0.03;
+  static constexpr double kBusy = 0.1;
   static constexpr double kMargin = 1.05;
   static constexpr double kOwn = 0.75;
 };
 
-// One for each set of ranks of a host whose allowed cores overlap, where more than half of them wait for
-// kLeastShare of their steps at least, and the median of them does. Over the steps of the report, or where it
-// has none the ranks' whole windows. Empty where nothing was recorded of it.
+// One for each set of ranks of a host whose allowed cores overlap, where more than half of those that run
+// wait for kLeastShare of their steps at least, and the median of them does. Over the steps of the report, or
+// where it has none the ranks' whole windows. Empty where nothing was recorded of it.
 std::vector<HostShortage> find_host_shortages(const Job& job, const Report& report);
 
 // How many cores a list of them has ("0-3,8": 5); 0: not known.

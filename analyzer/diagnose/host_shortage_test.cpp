@@ -125,6 +125,19 @@ TEST(HostShortage, WithoutStepsTheWholeWindowCounts) {
   EXPECT_THAT(found[0].share, DoubleNear(0.05, 1e-9));
 }
 
+// Seen of two ranks that train beside two teachers, which hardly run: the lower median was theirs.
+TEST(HostShortage, RanksThatHardlyRunSayNothingOfTheCores) {
+  Host host;
+  host.rank(50, 30, 20, "0-1").rank(2, 1, 1, "0-1").rank(3, 1, 1, "0-1").rank(50, 30, 20, "0-1");
+  const std::vector<HostShortage> found = host.find();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].ranks, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(found[0].share, DoubleNear(0.2, 1e-9));
+  Host rested;
+  rested.rank(50, 1, 1, "0-1").rank(2, 7, 6, "0-1").rank(3, 6, 5, "0-1").rank(50, 1, 1, "0-1");
+  EXPECT_THAT(rested.find(), IsEmpty()) << "a thread that rarely wants a core may wait for it";
+}
+
 // Seen of a parameter server, on which one rank of three has steps: the loss was more than its window.
 TEST(HostShortage, OfARankThatHasNoWindowNothingIsLost) {
   Host host;

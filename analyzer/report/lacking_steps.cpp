@@ -32,8 +32,11 @@ std::string what_would_tell(const LackingSteps& lacking, const Report& report) {
   if (!report.some_ranks_only && needed > 0 && count >= needed && common.back() - common.front() + 1 == count)
     return fmt::format(" Over the {} that all ranks have, `lockstep analyze --steps {}:{}` would tell.",
                        format_count(count), common.front(), common.back());
-  return needed > 0 ? fmt::format(" Record at least {} steps that all ranks have.", format_count(needed))
-                    : " A record of the same steps of all ranks would tell.";
+  const bool have_none = std::ranges::all_of(lacking.ranks, [](const auto& rank) { return rank.steps == 0; });
+  const char* const begin = have_none ? " A rank that trains nothing makes none; else record" : " Record";
+  return needed > 0  ? fmt::format("{} at least {} steps that all ranks have.", begin, format_count(needed))
+         : have_none ? " A rank that trains nothing makes none."
+                     : " A record of the same steps of all ranks would tell.";
 }
 
 }  // namespace

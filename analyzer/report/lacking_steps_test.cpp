@@ -71,6 +71,14 @@ TEST(LackingSteps, NoneIsNoNumber) {
   EXPECT_THAT(words(report_of_steps({1, 0})), HasSubstr("told: the only step of rank 1 is not known."));
 }
 
+// A server of parameters or a teacher beside the ranks that train: no recording gives it steps.
+TEST(LackingSteps, ARankThatTrainsNothingIsNotToRecordMore) {
+  EXPECT_THAT(
+      words(report_of_steps({60, 60, 0, 0})),
+      testing::EndsWith(" A rank that trains nothing makes none; else record at least 10 steps that all "
+                        "ranks have."));
+}
+
 TEST(LackingSteps, WhereEnoughAreRecordedOfAllItSaysWhichTheyAre) {
   EXPECT_THAT(words(report_of_steps({60, 60, 12})),
               HasSubstr("Over the 12 that all ranks have, `lockstep analyze --steps 0:11` would tell."));

@@ -93,6 +93,7 @@ struct LongestTransfer {
   std::int64_t of_activations = 0, of_others = 0;  // what waiting for roots is not taken off
   bool carries_activations() const { return of_activations > of_others; }
   std::vector<double> busbw;
+  std::vector<std::int64_t> bytes;  // of each operation whose size is known
 };
 
 LongestTransfer longest_transfer(const Report& report, const RootWaits& roots,
@@ -108,6 +109,7 @@ LongestTransfer longest_transfer(const Report& report, const RootWaits& roots,
     std::int64_t& of_kind = activations.has(collective) ? sum.of_activations : sum.of_others;
     of_kind = saturating_add(of_kind, transfer);
     if (collective.busbw_wire_gbps) sum.busbw.push_back(*collective.busbw_wire_gbps);
+    if (collective.bytes) sum.bytes.push_back(*collective.bytes);
   }
   for (auto& [operation, sum] : sums) sum.transfer -= std::min(sum.transfer, roots.of(operation));
   const auto most = std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) {
@@ -176,11 +178,17 @@ bool has_sizes(const Report& report) {
   });
 }
 
-// Of which no link is part.
-bool is_on_one_host(const Report& report) {
-  return std::ranges::all_of(report.ranks, [&](const RankReport& rank) {
-    return !rank.host.empty() && rank.host == report.ranks.front().host;
-  });
+// "put operations together (…): 21 all_reduces a step carry 9.22 kB each; "; empty where they are few, or
+// large.
+std::string put_together(const FindingContext& context, const LongestTransfer& longest) {
+  constexpr std::int64_t kMany = 8, kSmall = 256 << 10;
+  const auto steps = static_cast<std::int64_t>(context.steps.steps.size());
+  if (steps == 0 || longest.count < kMany * steps || longest.bytes.empty()) return "";
+  const std::int64_t bytes = lower_median(longest.bytes);
+  if (bytes > kSmall) return "";
+  return fmt::format(
+      "put operations together (one of a flat tensor, DDP's buckets): {} a step carry {} in the median; ",
+      format_plural(longest.count / steps, trace::to_string(longest.operation)), format_bytes(bytes));
 }
 
 // How less of what takes longest would move.
@@ -223,12 +231,14 @@ Words words_for(const FindingContext& context, const LongestTransfer& longest, b
             how_to_know_of_all(context)};
   }
   const std::string_view less = how_to_move_less(context, longest);
+  const std::string together = put_together(context, longest);
   if (context.on_cpu && context.shortages.empty() && has_sizes(context.report)) {
-    if (is_on_one_host(context.report))
-      return {kExposedTransfer, kExposedTransfer.title,
-              fmt::format("within a host the backend copies through its memory, and takes cores for it: move "
-                          "less ({}), or the same in fewer, larger operations",
-                          less)};
+    if (context.is_on_one_host())
+      return {
+          kExposedTransfer, kExposedTransfer.title,
+          fmt::format("{}within a host the backend copies through its memory, and takes cores for it: move "
+                      "less ({}), or the same in fewer, larger operations",
+                      together, less)};
     return {kExposedTransfer, kExposedTransfer.title,
             fmt::format(
                 "compare that rate with the link's own (`iperf3` between the hosts; within a host that of "
@@ -238,9 +248,9 @@ Words words_for(const FindingContext& context, const LongestTransfer& longest, b
   }
   if (context.on_cpu) {
     return {kExposedTransfer, kExposedTransfer.title,
-            fmt::format("ranks that compute on the CPU share its cores with the transfer: give them more "
+            fmt::format("{}ranks that compute on the CPU share its cores with the transfer: give them more "
                         "cores, or move less ({})",
-                        less)};
+                        together, less)};
   }
   const bool is_needed_at_once = longest.carries_activations();
   const std::string knobs = is_needed_at_once ? kOverlapOfActivations : overlap_knobs(longest.operation);

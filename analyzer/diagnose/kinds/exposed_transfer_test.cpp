@@ -99,6 +99,32 @@ TEST(Findings, ALinkBetweenHostsIsAccusedByLargeOperationsAllTheTime) {
               Contains(HasSubstr("each rank's link carries 1.00 GB/s")));
 }
 
+// Seen of a program that reduces each parameter's gradient by itself.
+TEST(Findings, ManySmallOperationsAreToBePutTogether) {
+  const auto remedy = [](int each_step, std::int64_t bytes) {
+    JobBuilder job;
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      job.rank(rank).trace().host = "alpha";
+      job.rank(rank).trace().device = "cpu";
+      for (int step = 0; step < 4; ++step) {
+        const Nanoseconds begin = step * 1000 * us, each = 800 * us / each_step;
+        job.rank(rank).step(step, begin, begin + 1000 * us);
+        job.rank(rank).compute(begin, begin + 200 * us).launched(begin, begin + 1);
+        for (int i = 0; i < each_step; ++i)
+          job.rank(rank)
+              .all_reduce(begin + 200 * us + i * each, begin + 200 * us + (i + 1) * each)
+              .launched(begin + 2, begin + 3)
+              .bytes(bytes);
+      }
+    }
+    return finding(report_of(job), "exposed_transfer").remedy;
+  };
+  EXPECT_THAT(remedy(20, 5'000), testing::StartsWith("put operations together (one of a flat tensor, DDP's "
+                                                     "buckets): 20 all_reduces a step carry 5.00 kB"));
+  EXPECT_THAT(remedy(20, 5'000'000), Not(HasSubstr("put operations together"))) << "they are large";
+  EXPECT_THAT(remedy(4, 5'000), Not(HasSubstr("put operations together"))) << "they are few";
+}
+
 // Links, and what measures them, are for several hosts.
 TEST(Findings, TransferOnTheCpuWithinOneHostHasNoAdviceAboutLinks) {
   const auto remedy = [](const std::string& other_host) {

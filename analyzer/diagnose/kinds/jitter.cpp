@@ -166,7 +166,7 @@ std::string describe(const Sources& sources) {
   return text;
 }
 
-std::string remedy_for(Cause most, bool on_cpu) {
+std::string remedy_for(Cause most, bool on_cpu, bool on_one_host) {
   switch (most) {
     case Cause::compute:
       return on_cpu
@@ -183,7 +183,10 @@ std::string remedy_for(Cause most, bool on_cpu) {
                       "(docs/instrumentation.md)"
                     : "`gc.freeze()`, processes pinned to cores (`numactl`), fewer launches (CUDA graphs)";
     case Cause::transfer:
-      return "look at what else uses the links; fewer and larger operations";
+      return on_cpu && on_one_host
+                 ? "within a host threads of the ranks move the data, and want cores as well: see what else runs "
+                   "there (`top`); fewer and larger operations"
+                 : "look at what else uses the links; fewer and larger operations";
     default:
       return "`lockstep analyze --steps N` of a slow and of a fast step, side by side";
   }
@@ -321,9 +324,10 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
     finding.evidence.push_back(
         fmt::format("beside this jitter a rank that is late by 3 % of a step would show after about {} steps",
                     format_count(two_digits(lateness.steps_to_tell))));
-  finding.remedy = garbage                            ? std::string(kGarbageRemedy)
-                   : open && open->within_clock_error ? std::string(kClockRemedy)
-                                                      : remedy_for(most, context.on_cpu);
+  finding.remedy = garbage ? std::string(kGarbageRemedy)
+                   : open && open->within_clock_error
+                       ? std::string(kClockRemedy)
+                       : remedy_for(most, context.on_cpu, context.is_on_one_host());
   findings.push_back(std::move(finding));
 }
 

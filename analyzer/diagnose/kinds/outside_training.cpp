@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <string>
@@ -265,8 +266,10 @@ bool is_worth(std::int64_t ns, std::int64_t whole, std::int64_t permille) {
 void name_other_total(const AccountReport& account, Spending spending, std::int64_t told_ns,
                       Finding& finding) {
   const auto ranks = static_cast<std::int64_t>(account.ranks.size());
-  const std::string mean = format_duration(account.spent[spending] / ranks);
-  if (mean == format_duration(told_ns)) return;
+  const std::int64_t mean_ns = account.spent[spending] / ranks;
+  constexpr std::int64_t kTheSame = 20;  // within a twentieth nobody wonders
+  if (std::abs(mean_ns - told_ns) <= told_ns / kTheSame) return;
+  const std::string mean = format_duration(mean_ns);
   finding.evidence.push_back(
       ranks > 1
           ? fmt::format(
