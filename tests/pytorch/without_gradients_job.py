@@ -5,7 +5,7 @@ inference_mode after step 20 (a block for each batch), in a function that no_gra
 block, which an exception ends), and after training. "training": what is no evaluation, most of it longer than a step: a
 teacher in each step; every 6 steps metrics; every 12 steps rollouts that the next steps train on, a look at samples
 between forward and backward pass, one batch of validation, and a mean of weights without a forward pass; once the
-statistics of batch normalization. "compile": as "evaluation", and compiles a function after step 5. Prints the losses;
+statistics of batch normalization. "mode": trains, evaluates in evaluation mode, and then sleeps. "compile": as "evaluation", and compiles a function after step 5. Prints the losses;
 leaves OUTPUT.json: begin and end of each evaluation in ns, whether no_grad is PyTorch's own afterwards, and how many hooks
 of modules there are.
 """
@@ -144,9 +144,14 @@ def main():
         after_step(step)
         if MODE == "compile" and step == 5:
             torch.compile(lambda x: x.sin() + 1, backend="eager")(torch.randn(4))
-        if MODE != "training":
+        if MODE not in ("training", "mode"):
             evaluate(step)
-    if MODE != "training":
+    if MODE == "mode":
+        with evaluation():
+            model.eval()
+            all_batches()
+        time.sleep(0.3)
+    elif MODE != "training":
         with evaluation(), torch.inference_mode():
             for x in batches():
                 model(x)

@@ -86,6 +86,18 @@ TEST_F(WithoutGradients, EvaluationsOfAPlainModelAreTold) {
   }
 }
 
+// Seen of a search for hyperparameters, whose ranks then waited for each other: 1.3 s were 0.1 s of
+// evaluation.
+TEST_F(WithoutGradients, WhatComesBehindTheLastEvaluationIsNone) {
+  ASSERT_NO_FATAL_FAILURE(record("mode"));
+  const std::vector<Interval> found = evaluations();
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_EQ(own().at("evaluations").size(), 1U);
+  const Json& measured = own().at("evaluations")[0];
+  EXPECT_GE(found[0].first, measured[0].get<std::int64_t>());
+  EXPECT_LE(found[0].second, measured[1].get<std::int64_t>());
+}
+
 TEST_F(WithoutGradients, WhatTrainingNeedsIsNoEvaluation) {
   ASSERT_NO_FATAL_FAILURE(record("training"));
   EXPECT_THAT(evaluations(), testing::IsEmpty());

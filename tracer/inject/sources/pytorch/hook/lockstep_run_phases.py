@@ -85,8 +85,8 @@ _LEAST_NS = 1_000_000
 
 
 @core.quiet
-def _tell(name, begin):
-    end = time.monotonic_ns()
+def _tell(name, begin, end=None):
+    end = time.monotonic_ns() if end is None else end
     if end - begin >= _LEAST_NS:
         core.tell_past_range(name, begin, end)
 
@@ -215,7 +215,7 @@ def _forwards(what):
 
 @core.quiet
 def _without_gradients(what, *args):
-    getattr(core.part("without_gradients"), what)(*args)
+    return getattr(core.part("without_gradients"), what)(*args)
 
 
 def _give_up():
@@ -279,17 +279,19 @@ class _Evaluating:
             self._tell()
             self.module = None
 
-    # Of a job that has trained: evaluation to its end.
+    # Of a job that has trained: evaluation to its end, or to that of its last block without gradients. What comes behind that
+    # (it gathers results, or waits for other ranks) is none.
     @core.quiet
     def end(self):
         core.tell_device(for_good=False)
         if self._is_pending() and self.trained > 0:
-            self._tell()
+            last = _without_gradients("last_end")
+            self._tell(last if last > self.since else None)
         self.module = None
         _without_gradients("end")
 
-    def _tell(self):
-        _tell("evaluation", self.since)
+    def _tell(self, end=None):
+        _tell("evaluation", self.since, end)
         _without_gradients("forget_since", self.since)
 
     def _is_pending(self):

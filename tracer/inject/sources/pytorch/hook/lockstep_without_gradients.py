@@ -42,6 +42,7 @@ _KEY = "lockstep"
 _open = None  # the outermost block, of the main thread
 _began = _trained = _node_at_begin = 0
 _called = False  # a module was
+_last_end = 0  # of the last block in which one was
 _originals = []
 
 
@@ -69,13 +70,15 @@ def _wrap(block):
 
     @functools.wraps(leave)
     def __exit__(self, exc_type, exc_value, traceback):
-        global _open
+        global _open, _last_end
         if _open is self:
             _open = None
             if not _called:
                 _hooks.pop(_KEY, None)
-            elif _trained == core.trains:
-                _note(sys._getframe(1), _began)
+            else:
+                _last_end = _now()
+                if _trained == core.trains:
+                    _note(sys._getframe(1), _began)
         return leave(self, exc_type, exc_value, traceback)
 
     block.__enter__, block.__exit__ = __enter__, __exit__
@@ -87,6 +90,10 @@ def _close():
     _open = None
     if _hooks is not None:
         _hooks.pop(_KEY, None)
+
+
+def last_end():
+    return _last_end
 
 
 def give_up():
