@@ -1,6 +1,9 @@
 // What new and delete (operators.cpp) ask at each call.
 #pragma once
 
+#include <atomic>
+
+#include "cli/analysis/memory_limit/pressure.h"
 #include "cli/analysis/memory_limit/spill_space.h"
 
 namespace lockstep::cli {
@@ -13,5 +16,7 @@ union LargeBlocks {
   SpillSpace space;
 };
 extern constinit LargeBlocks large_blocks;
+// Null: nothing limits this process. Never deleted: blocks are taken until the process ends.
+extern constinit std::atomic<Pressure*> pressure;
 
 }  // namespace lockstep::cli

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -10,44 +9,28 @@
 #include <thread>
 
 #include "cli/analysis/memory_limit/large_blocks.h"
+#include "cli/analysis/memory_limit/pressure.h"
 #include "cli/analysis/memory_limit/resident.h"
 
 namespace lockstep::cli {
 
 constinit LargeBlocks large_blocks;
+constinit std::atomic<Pressure*> pressure{nullptr};
 
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t kPart = std::uint64_t{16} << 20U;
-constexpr std::uint64_t kRoom = std::uint64_t{256} << 20U;
-
 std::uint64_t limit = 0;
 std::string* scratch = nullptr;
 
-// Never returns. Where other programs keep the cores busy a look may come late, while the analysis goes on:
-// hence the room that is left for what comes in between.
-[[noreturn]] void keep_below_limit() {
-  const Resident resident;
-  const std::uint64_t high = limit - std::max(limit / 4, std::min(limit / 2, kRoom));
-  const std::uint64_t low = high - limit / 8;
+// Never returns. Who allocates makes room too (pressure.h); this is for what comes back into RAM.
+[[noreturn]] void keep_below_limit(Pressure& kept) {
   auto pause = 5ms;
   for (;;) {
     std::this_thread::sleep_for(pause);
-    const Resident::Bytes before = resident.look();
     // A table that is read from one end to the other comes in at 10 GB/s.
-    pause = before.all > high / 2 ? 1ms : 5ms;
-    if (before.all < high) continue;
-    const std::uint64_t extent = large_blocks.space.extent();
-    if (before.all > high + (limit - high) / 2) {
-      large_blocks.space.take_out(extent);
-    } else {
-      for (std::uint64_t gone = 0; gone < extent && resident.now() > low; gone += kPart)
-        large_blocks.space.take_out(kPart);
-    }
-    // Small blocks alone are too much: to take large ones out again and again would help nobody.
-    if (before.anonymous > high) std::this_thread::sleep_for(100ms);
+    pause = kept.relieve().all > kept.high() / 2 ? 1ms : 5ms;
   }
 }
 
@@ -70,8 +53,10 @@ Status limit_memory(std::uint64_t bytes, const std::string& folder) {
   if (const Status opened = large_blocks.space.open(*scratch); !opened.ok())
     return Error{(folder.empty() && !temporary.empty() ? "TMPDIR " : "--scratch ") + opened.error().message};
   limit = bytes;
+  auto* const kept = new Pressure(bytes, large_blocks.space);
+  pressure.store(kept, std::memory_order_release);
   try {
-    std::thread(keep_below_limit).detach();
+    std::thread([kept] { keep_below_limit(*kept); }).detach();
   } catch (const std::system_error& error) {
     return Error{fmt::format("--memory: no thread could be started ({})", error.what())};
   }

@@ -33,8 +33,11 @@ void* take_from_reserve(std::size_t bytes) noexcept {
 
 void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
   if (bytes >= lockstep::cli::kLargeBlock && large_blocks.space.is_open() &&
-      alignment <= lockstep::cli::SpillSpace::kAlignment) [[unlikely]]
+      alignment <= lockstep::cli::SpillSpace::kAlignment) [[unlikely]] {
+    if (auto* const limited = lockstep::cli::pressure.load(std::memory_order_acquire); limited != nullptr)
+      limited->before_allocating(bytes);
     return large_blocks.space.allocate(bytes);
+  }
   if (bytes == 0) bytes = 1;
   if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
     void* const block = std::malloc(bytes);

@@ -43,8 +43,8 @@ class SpillSpace {
     return reinterpret_cast<std::uintptr_t>(block) - begin_.load(std::memory_order_relaxed) <
            size_.load(std::memory_order_relaxed);
   }
-  // Takes the next `bytes` of address space out of RAM, going round from where the last call ended. Whoever
-  // uses them meanwhile waits for the disk at most.
+  // Takes the next `bytes` of address space out of RAM, going round from where the last call ended; for one
+  // caller at a time. Whoever uses them meanwhile waits for the disk at most.
   void take_out(std::uint64_t bytes) noexcept;
 
   // From the first block to the end of the last: how far take_out() goes until it has gone round.
@@ -67,7 +67,7 @@ class SpillSpace {
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> reserved_{0};
   std::atomic<int> why_not_{0};
-  std::uint64_t hand_ = 0;  // where take_out() goes on; used by its one caller alone
+  std::uint64_t hand_ = 0;  // where take_out() goes on; used by one caller at a time
 
   std::mutex kept_lock_;
   std::array<Header*, kLargestKept / kPage + 1> kept_{};  // by pages

@@ -1,0 +1,85 @@
+#include "cli/analysis/memory_limit/pressure.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "tests/temporary_folder.h"
+
+namespace lockstep::cli {
+namespace {
+
+constexpr std::uint64_t kMega = std::uint64_t{1} << 20U;
+
+// Without a thread beside: what it takes is then the same on each run.
+class PressureTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const Status opened = space_.open(folder_.path().string());
+    if (!opened.ok()) GTEST_SKIP() << "no file system that can reserve room here: " << opened.error().message;
+  }
+  // Three times the limit, each block touched as soon as it is there. The most that was in RAM.
+  std::uint64_t most_of(std::uint64_t limit, std::uint64_t each, bool is_told) {
+    Pressure pressure(limit, space_);
+    const Resident resident;
+    std::uint64_t most = 0;
+    for (std::uint64_t taken = 0; taken < 3 * limit; taken += each) {
+      if (is_told) pressure.before_allocating(each);
+      void* const block = space_.allocate(each);
+      if (block == nullptr) return 0;
+      std::memset(block, 1, each);
+      most = std::max(most, resident.now());
+    }
+    return most;
+  }
+
+  test::TemporaryFolder folder_;
+  SpillSpace space_;
+};
+
+TEST_F(PressureTest, WhoAllocatesMakesRoomFirst) {
+  // The test's own memory is well below it, in a sanitizer's build too.
+  const std::uint64_t limit = 3 * Resident().now() + 64 * kMega;
+  for (const std::uint64_t each : {std::uint64_t{128} << 10U, 8 * kMega}) {
+    const std::uint64_t most = most_of(limit, each, true);
+    EXPECT_GT(most, limit / 3) << each;
+    EXPECT_LE(most, limit) << each;
+  }
+  EXPECT_GT(most_of(limit, kMega, false), 2 * limit) << "nobody made room: the test could not fail";
+}
+
+TEST_F(PressureTest, WhatWasTakenOutIsWhole) {
+  Pressure pressure(3 * Resident().now() + 64 * kMega, space_);
+  std::vector<std::uint64_t*> blocks;
+  constexpr std::uint64_t kWords = kMega / 8;
+  for (std::uint64_t i = 0; i < 256; ++i) {
+    pressure.before_allocating(kMega);
+    blocks.push_back(static_cast<std::uint64_t*>(space_.allocate(kMega)));
+    ASSERT_NE(blocks.back(), nullptr);
+    for (std::uint64_t j = 0; j < kWords; ++j) blocks.back()[j] = i * kWords + j;
+  }
+  std::uint64_t wrong = 0;
+  for (std::uint64_t i = 0; i < 256; ++i) {
+    pressure.relieve();
+    for (std::uint64_t j = 0; j < kWords; ++j)
+      if (blocks[i][j] != i * kWords + j) ++wrong;
+  }
+  EXPECT_EQ(wrong, 0U);
+}
+
+TEST_F(PressureTest, FarFromTheLimitNothingIsTakenOut) {
+  Pressure pressure(3 * Resident().now() + 512 * kMega, space_);
+  void* const block = space_.allocate(32 * kMega);
+  ASSERT_NE(block, nullptr);
+  std::memset(block, 1, 32 * kMega);
+  const Resident resident;
+  const std::uint64_t before = resident.now();
+  pressure.relieve();
+  EXPECT_EQ(resident.now() / kMega, before / kMega);
+}
+
+}  // namespace
+}  // namespace lockstep::cli
