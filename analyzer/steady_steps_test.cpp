@@ -11,6 +11,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/model/job_builder.h"
+#include "analyzer/model/warns_of.h"
 #include "analyzer/report/json.h"
 #include "analyzer/report/text.h"
 #include "analyzer/restrict_report.h"
@@ -308,8 +309,7 @@ TEST(SteadySteps, OfTooFewItIsSaid) {
   }
   const Report report = steady_report(job.build());
   EXPECT_FALSE(report.steady.has_value());
-  EXPECT_TRUE(std::any_of(report.warnings.begin(), report.warnings.end(),
-                          [](const Warning& warning) { return warning.code == "no_steady_steps"; }));
+  EXPECT_TRUE(warns_of(report.warnings, "no_steady_steps"));
 }
 
 TEST(SteadySteps, AReportOfStepsThatDoNotSettleSaysSo) {

@@ -1,6 +1,7 @@
 #include "analyzer/diagnose/accusation.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -59,13 +60,51 @@ bool is_late_as_its_stage(const FindingContext& context, const RankLateness& lat
 // Of a rank that is late throughout and that no finding accuses.
 NotAccused why_not(const FindingContext& context, const RankLateness& late) {
   if (tells_communication_alone(context.report)) return NotAccused::communication_alone;
-  if (lacks_cores(context, context.steps, late)) return NotAccused::cores_shared;
+  if (const auto cores = for_want_of_cores(context, context.steps, late)) return *cores;
   const BlameReport* const blame = blame_of(context.report, late.rank);
   if (blame != nullptr && blame->partial) return NotAccused::rank_without_record;
   if (!blame_worth_accusing(context, late.rank)) return NotAccused::little_lost;
   if (has_heaviest_stage(context, late.rank) || is_late_as_its_stage(context, late))
     return NotAccused::stage_computes_more;
-  return NotAccused::cores_shared;  // in the steps from which on it is late
+  // In the steps from which on it is late.
+  return context.shortages.empty() ? NotAccused::cores_unknown : NotAccused::cores_shared;
+}
+
+// It computes on cores that another rank of its host may use as well, and nothing tells when it had one.
+bool are_cores_unknown(const FindingContext& context, std::int32_t rank) {
+  if (!context.on_cpu) return false;
+  const std::vector<RankTrace>& ranks = context.diagnosis.job.ranks;
+  const auto own = std::ranges::find(ranks, rank, &RankTrace::rank);
+  return own != ranks.end() && own->scheduling.empty() &&
+         std::ranges::any_of(ranks, [&](const RankTrace& other) {
+           return other.rank != rank && other.host == own->host;
+         });
+}
+
+// What the rank computes moves by a twenty-fifth of a step at most from one step to the next, in the mean:
+// other programs come and go on cores, and where they took them healthy ranks moved by 5 % and more.
+bool computes_steadily(const StepTable& steps, std::int32_t rank) {
+  constexpr std::int64_t kOfStep = 25;
+  const std::size_t index = steps.index_of(rank);
+  std::int64_t moved_ns = 0, window_ns = 0;
+  // The first and the last step may hold more or less than a whole one.
+  for (std::size_t step = 2; step + 1 < steps.steps.size(); ++step) {
+    const Measures& before = steps.cell(step - 1, index).measures;
+    const Measures& now = steps.cell(step, index).measures;
+    moved_ns = saturating_add(moved_ns, std::abs(now.compute_ns - before.compute_ns));
+    window_ns = saturating_add(window_ns, now.window_ns);
+  }
+  return moved_ns <= window_ns / kOfStep;
+}
+
+// Something other than its time tells that the rank does more than the others; or it idles for so much longer
+// that no want of cores explains it.
+bool has_own_evidence(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
+  constexpr std::int64_t kIdling = 4;
+  if (late.cause == Cause::host_bound || late.cause == Cause::data_wait)
+    return late.cause_ns >= kIdling * late.others_ns || collects_garbage_alone(context, steps, late);
+  const std::string code = reason_of(context, steps, late).code;
+  return code == "more_work" || code == "other_kernels";
 }
 
 // Of ranks that share a GPU, who makes the others wait is the GPU's choice in part.
@@ -103,6 +142,7 @@ std::optional<bool> is_persistent(const LatenessReport& lateness, const BlameRep
     if (late.rank != blame.rank) continue;
     if (!late.accused_by.empty()) return true;
     const bool is_open = late.not_accused_because == NotAccused::cores_shared ||
+                         late.not_accused_because == NotAccused::cores_unknown ||
                          late.not_accused_because == NotAccused::gpu_shared ||
                          late.not_accused_because == NotAccused::unsteady ||
                          late.not_accused_because == NotAccused::clock_error;
@@ -143,19 +183,26 @@ std::int64_t lost_by_others(const FindingContext& context, const BlameReport& bl
 // Where cores do not suffice, who gets less of them is the scheduler's choice: the host is at fault, said
 // once. Not so of a rank that may use fewer cores than the others, and of what it does longer while it has
 // one.
-bool lacks_cores(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
+std::optional<NotAccused> for_want_of_cores(const FindingContext& context, const StepTable& steps,
+                                            const RankLateness& late) {
   constexpr std::int64_t kPart = 4, kHalf = 2;
-  if (lacks_a_core_alone(context, steps, late)) return true;
+  if (lacks_a_core_alone(context, steps, late)) return NotAccused::cores_shared;
+  if (are_cores_unknown(context, late.rank) && !computes_steadily(steps, late.rank) &&
+      !has_own_evidence(context, steps, late))
+    return NotAccused::cores_unknown;
   const bool are_short = shortage_of(context.shortages, late.rank) != nullptr;
+  const NotAccused reason = are_short ? NotAccused::cores_shared : NotAccused::cores_unknown;
   // Where computations run on cores, so do transfers, on threads that nobody looks at.
-  if (context.on_cpu && late.cause == Cause::transfer && are_short) return true;
+  if (context.on_cpu && late.cause == Cause::transfer && are_short) return reason;
   const std::int64_t held = context.on_cpu ? slower_on_host_cores(context.report, steps, late.rank) : 0;
   if (late.cause.value_or(Cause::transfer) == Cause::transfer && held > 0 &&
       kHalf * held >= (late.cause ? late.cause_ns : late.mean_ns))
-    return true;
+    return reason;
   const std::optional<std::int64_t> waited = run_queue_excess(steps, late.rank);
-  return are_short && (!waited || *waited * kPart >= late.mean_ns - held) &&
-         !has_fewer_cores(context.diagnosis.job, late.rank) && !is_own_doing(context, steps, late);
+  const bool may_be_cores = are_short && (!waited || *waited * kPart >= late.mean_ns - held) &&
+                            !has_fewer_cores(context.diagnosis.job, late.rank) &&
+                            !is_own_doing(context, steps, late);
+  return may_be_cores ? std::optional(reason) : std::nullopt;
 }
 
 bool lacks_a_core_alone(const FindingContext& context, const StepTable& steps, const RankLateness& late) {

@@ -100,6 +100,33 @@ TEST(Accusation, WhereCoresAreShortTheReportSaysWhyALateRankIsNotAccused) {
   EXPECT_FALSE(persistent(report, 1).has_value());
 }
 
+// Seen of a healthy job on busy cores that was recorded without the source `scheduling`: one of its two ranks
+// "computed 10.9 % longer".
+TEST(Accusation, WhereNothingTellsOfCoresComputingLongerIsNoFault) {
+  const auto without_scheduling = [](const SharedHost& host, const char* host_of_1) {
+    Job job = job_of(host);
+    for (RankTrace& rank : job.ranks) {
+      rank.scheduling.clear();
+      rank.core_set.clear();
+      rank.off_cpu_known = false;
+    }
+    job.ranks[1].host = host_of_1;
+    return report_of(job);
+  };
+  const SharedHost computes_longer{.waits_0 = 0, .waits_1 = 0, .more_1 = 1000};
+  expect_accused(report_of(computes_longer), 1, "straggler_persistent");
+  const Report report = without_scheduling(computes_longer, "node0");
+  expect_not_accused(report, 1, NotAccused::cores_unknown);
+  EXPECT_FALSE(persistent(report, 1).has_value());
+  expect_accused(without_scheduling(computes_longer, "node1"), 1, "straggler_persistent");
+  // Other programs come and go: what they do shows from step to step.
+  expect_accused(without_scheduling({.waits_0 = 0, .waits_1 = 0, .more_1 = 1000, .moves = 0}, "node0"), 1,
+                 "straggler_persistent");
+  // No want of cores makes it idle so much longer than the others, who hardly do.
+  expect_accused(without_scheduling({.waits_0 = 0, .waits_1 = 0, .idle = 1000}, "node0"), 1,
+                 "straggler_persistent");
+}
+
 TEST(Accusation, OneWhoseLatenessCostsLittleIsLateAllTheSame) {
   JobBuilder job = straggling_job(12, 2, 100);
   for (std::int32_t rank : {0, 1, 3}) job.rank(rank).compute(0, 12'000 * us, "other stream").launched(-2, -1);

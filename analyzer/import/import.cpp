@@ -25,6 +25,7 @@
 #include "analyzer/import/rank/rank_import.h"
 #include "analyzer/import/run/run.h"
 #include "analyzer/model/stopped.h"
+#include "analyzer/model/warns_of.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -139,11 +140,9 @@ bool holds_nothing(const Job& job) {
 }
 
 Error nothing_to_analyze(const Job& job) {
-  const bool damaged = std::any_of(job.warnings.begin(), job.warnings.end(),
-                                   [](const Warning& warning) { return warning.code == "file_damaged"; });
   std::string message = fmt::format(
       "{}: {}", job.path,
-      damaged
+      warns_of(job.warnings, "file_damaged")
           ? "what can be read of it holds no GPU kernels and no steps. Copy or export it again"
           : "no GPU kernels and no steps: nothing to analyze. A profile needs ProfilerActivity.CUDA "
             "(torch.profiler) or `nsys profile --trace=cuda,nvtx`; a timeline that holds several ranks, one "

@@ -3,34 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
-#include <string_view>
 #include <vector>
 
+#include "analyzer/model/warns_of.h"
 #include "analyzer/report/text_sections.h"
 
 namespace lockstep::analyzer {
 namespace {
 
-bool is_said(const Report& report, std::initializer_list<std::string_view> codes) {
-  return std::any_of(report.warnings.begin(), report.warnings.end(), [&](const Warning& warning) {
-    return std::find(codes.begin(), codes.end(), warning.code) != codes.end();
-  });
-}
-
 bool is_damaged(const Report& report) {
-  return is_said(report, {"file_damaged", "file_incomplete"}) ||
+  return warns_of(report.warnings, "file_damaged") || warns_of(report.warnings, "file_incomplete") ||
          std::any_of(report.ranks.begin(), report.ranks.end(),
                      [](const RankReport& rank) { return rank.damaged; });
 }
 
 // Of a report in which nothing has a length.
 NoAllClear why_nothing_is_measured(const Report& report) {
-  if (is_said(report, {"nothing_recorded"}))
+  if (warns_of(report.warnings, "nothing_recorded"))
     return {"Nothing was recorded",
             ": what was asked for (--steps, --delay, --duration, --sources) did not come to pass, or "
             "--max-size left no room."};
-  if (is_said(report, {"order_only"}))
+  if (warns_of(report.warnings, "order_only"))
     return {"No times were recorded",
             ": a flight recorder tells the order of operations, and which of them had not ended."};
   if (is_damaged(report))

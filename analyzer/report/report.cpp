@@ -122,6 +122,8 @@ const char* to_string(NotAccused reason) {
   switch (reason) {
     case NotAccused::cores_shared:
       return "cores_shared";
+    case NotAccused::cores_unknown:
+      return "cores_unknown";
     case NotAccused::gpu_shared:
       return "gpu_shared";
     case NotAccused::little_lost:

@@ -24,6 +24,7 @@ namespace lockstep::analyzer {
 // Why no finding accuses a rank of being late.
 enum class NotAccused : std::uint8_t {
   cores_shared,         // cores are short on its host: the scheduler decides who is last
+  cores_unknown,        // on CPUs: nothing recorded tells whether it lacked a core in what it does longer
   gpu_shared,           // it computes on a GPU that others use: who waits is the GPU's choice in part
   little_lost,          // the others lose too little by it
   rank_without_record,  // a rank that left no record may have come later

@@ -111,30 +111,41 @@ std::vector<std::int32_t> late_ranks_open_for(const Report& report, NotAccused r
   return late;
 }
 
+// Of ranks that nobody can blame because nothing tells whether they had cores: what is not recorded.
+std::string without_cores_known(const Report& report) {
+  const bool is_scheduling_known = std::ranges::any_of(
+      report.ranks, [](const RankReport& rank) { return rank.measures.run_queue_ns.has_value(); });
+  const bool is_by_transfers = std::ranges::any_of(report.lateness.ranks, [](const RankLateness& rank) {
+    return rank.not_accused_because == NotAccused::cores_unknown && rank.cause == Cause::transfer;
+  });
+  return is_scheduling_known || is_by_transfers
+             ? "because operations end later on it than on the others. Within a host that may be because its "
+               "communication threads wait for a core, of which nothing is recorded"
+             : "and whether its threads had no core meanwhile nothing tells: `lockstep record` with the "
+               "source `scheduling`, which is on by default, does";
+}
+
 // Ranks are late, and no finding says that it is their own doing: it costs too little, where cores are few
 // the scheduler chooses who comes last, or it may be what their stages of a pipeline have to compute.
 void print_nobody_to_blame(const Report& report, Page& page) {
   const std::vector<std::int32_t> for_cores = late_ranks_open_for(report, NotAccused::cores_shared);
+  const std::vector<std::int32_t> unknown = late_ranks_open_for(report, NotAccused::cores_unknown);
   const std::vector<std::int32_t> as_stages = late_ranks_open_for(report, NotAccused::stage_computes_more);
-  // Or, of ranks that compute on CPUs, operations within their host end later on one of them.
-  const bool are_short = cores_are_few(report);
   Line line;
-  line.text(!for_cores.empty()   ? are_short ? "Cores are short, and the scheduler decides who is last: "
-                                             : "Which rank is slow can't be told: "
+  line.text(!for_cores.empty()   ? "Cores are short, and the scheduler decides who is last: "
+            : !unknown.empty()   ? "Which rank is slow can't be told: "
             : !as_stages.empty() ? "No rank is known to be late beyond what its stage computes: "
                                  : "No rank is late enough to cost much: ")
       .text(fmt::format("over {} steps ", report.lateness.steps));
   add_waiting(report, line);
-  if (!for_cores.empty() && !are_short)
-    line.text(fmt::format(
-        "; {} comes last again and again, because operations end later on it than on the others. Within a host "
-        "that may be because its communication threads wait for a core, of which nothing is recorded",
-        name_ranks(for_cores)));
-  else if (!for_cores.empty())
+  if (!for_cores.empty())
     line.text(
         fmt::format("; {} comes last again and again. As long as cores are short nobody can "
                     "tell whether it would with cores of its own",
                     name_ranks(for_cores)));
+  else if (!unknown.empty())
+    line.text(fmt::format("; {} comes last again and again, {}", name_ranks(unknown),
+                          without_cores_known(report)));
   else if (!as_stages.empty())
     line.text(
         fmt::format("; {} {} longest. Stages run different parts of the model, the last one its loss: nobody "

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/warns_of.h"
 #include "analyzer/report/all_clear.h"
 #include "analyzer/report/exposure.h"
 #include "analyzer/report/lacking_steps.h"
@@ -135,13 +136,8 @@ std::string describe_transfer(const Report& report, const Totals& totals) {
       format_duration(moved - doubtful), format_duration(doubtful));
 }
 
-bool communicates_in_other_steps(const Report& report) {
-  return std::any_of(report.warnings.begin(), report.warnings.end(),
-                     [](const Warning& warning) { return warning.code == "communication_left_out"; });
-}
-
 void print_communication(const Report& report, const Totals& totals, Page& page) {
-  if (totals.communication_ns == 0 && communicates_in_other_steps(report)) {
+  if (totals.communication_ns == 0 && warns_of(report.warnings, "communication_left_out")) {
     page.wrap(Line{}
                   .bold("No communication in the steady steps")
                   .text(": it lies in steps that are left out; --all-steps includes them."),

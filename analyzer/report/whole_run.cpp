@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "analyzer/model/warns_of.h"
 
 namespace lockstep::analyzer {
 
@@ -11,10 +11,9 @@ std::string why_not_whole(const Report& report) {
     if (finding.alarm != Alarm::none && finding.alarm != Alarm::mismatch) return finding.title;
   for (const RankReport& rank : report.ranks)
     if (rank.damaged) return fmt::format("the file of rank {} is damaged", rank.rank);
-  const bool damaged = std::ranges::any_of(
-      report.warnings, [](const Warning& warning) { return warning.code == "file_damaged"; });
-  return damaged ? "files are damaged, or were not finished: it may have been killed, or be running still"
-                 : "";
+  return warns_of(report.warnings, "file_damaged")
+             ? "files are damaged, or were not finished: it may have been killed, or be running still"
+             : "";
 }
 
 }  // namespace lockstep::analyzer

@@ -33,10 +33,9 @@ for step in range(50):
 print(core)
 )";
 
-TEST(AllowedCores, AreThoseThatAProgramTakesOnceItHasBegun) {
-  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-  if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
-    GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
+class AllowedCores : public TorchTest {};
+
+TEST_F(AllowedCores, AreThoseThatAProgramTakesOnceItHasBegun) {
   cpu_set_t allowed;
   ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
   if (CPU_COUNT(&allowed) < 2) GTEST_SKIP() << "SKIPPED: this machine has one core";

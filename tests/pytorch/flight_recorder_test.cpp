@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/end_to_end/support.h"
+#include "tests/pytorch/torchrun.h"
 
 namespace lockstep::end_to_end {
 namespace {
@@ -16,12 +17,9 @@ using testing::HasSubstr;
 
 constexpr int kNoFlightRecorder = 4;
 
-class PytorchFlightRecorder : public testing::TestWithParam<const char*> {};
+class PytorchFlightRecorder : public TorchTest, public testing::WithParamInterface<const char*> {};
 
 TEST_P(PytorchFlightRecorder, TheRankThatNeverCameIsNamed) {
-  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-  if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
-    GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
   const TemporaryFolder folder;
   const std::string job = LOCKSTEP_SOURCE_DIR "/tests/pytorch/flight_recorder_job.py";
   const Outcome ran = run(

@@ -11,6 +11,7 @@
 
 #include "tests/end_to_end/background_run.h"
 #include "tests/end_to_end/support.h"
+#include "tests/pytorch/torchrun.h"
 
 namespace lockstep::end_to_end {
 namespace {
@@ -19,10 +20,9 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(PytorchHang, TheStacksAreThoseThatFaulthandlerWrites) {
-  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-  if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
-    GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
+class PytorchHang : public TorchTest {};
+
+TEST_F(PytorchHang, TheStacksAreThoseThatFaulthandlerWrites) {
   const TemporaryFolder folder;
   const std::string go = folder / "go";
   BackgroundRun job(folder,
@@ -56,10 +56,7 @@ TEST(PytorchHang, TheStacksAreThoseThatFaulthandlerWrites) {
 
 // As a terminal does: the signal goes to the launcher, its workers and the recorder, and who waits in the
 // operation leaves it only because the others die.
-TEST(PytorchHang, OneThatIsEndedByControlCIsAHangAndNoFailure) {
-  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-  if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
-    GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
+TEST_F(PytorchHang, OneThatIsEndedByControlCIsAHangAndNoFailure) {
   const TemporaryFolder folder;
   const std::string absent = folder / "absent";
   BackgroundRun job(folder,

@@ -51,14 +51,8 @@ std::string steps_found(const Json& report) {
   return "none";
 }
 
-class Inference : public testing::Test {
+class Inference : public TorchTest {
  protected:
-  void SetUp() override {
-    if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-    if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
-      GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
-  }
-
   // The report on the job, which prints what it prints alone.
   Json record(const std::string& mode) const {
     std::vector<std::string> command{binary("lockstep"), "record", "-o", folder_ / "run", "--"};

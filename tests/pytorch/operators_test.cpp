@@ -51,14 +51,8 @@ Recorded read(const std::string& path) {
   return recorded;
 }
 
-class Operators : public testing::Test {
+class Operators : public TorchTest {
  protected:
-  void SetUp() override {
-    if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-    const Outcome torch = run({LOCKSTEP_PYTHON, "-c", "import torch"});
-    if (torch.exit_code != 0) GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
-  }
-
   Outcome record(const std::string& mode, bool operators = true) const {
     std::vector<std::string> command{binary("lockstep"), "record", "--quiet", "-o", run_of(mode, operators)};
     if (operators) command.emplace_back("--operators");

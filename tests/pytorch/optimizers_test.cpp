@@ -14,14 +14,8 @@
 namespace lockstep::end_to_end {
 namespace {
 
-class Optimizers : public testing::TestWithParam<const char*> {
+class Optimizers : public TorchTest, public testing::WithParamInterface<const char*> {
  protected:
-  void SetUp() override {
-    if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-    if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
-      GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
-  }
-
   TemporaryFolder folder_;
 };
 

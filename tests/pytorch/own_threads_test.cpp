@@ -55,10 +55,9 @@ std::int64_t ran_until(const std::vector<analyzer::SchedulingPoint>& points, ana
   return ran;
 }
 
-TEST(OwnThreads, OfPythonDoNotCountAsTraining) {
-  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-  if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
-    GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
+class OwnThreads : public TorchTest {};
+
+TEST_F(OwnThreads, OfPythonDoNotCountAsTraining) {
   for (const std::string stacks : {"20", "0"}) {
     const TemporaryFolder folder;
     const Outcome recorded = run({binary("lockstep"), "record", "--quiet", "--stacks", stacks, "-o",

@@ -97,12 +97,10 @@ Told record_job(const std::string& mode, const std::string& python) {
 class BuiltPipelines : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
     const char* const named = std::getenv("LOCKSTEP_PYTHON");
     const std::string python = named != nullptr ? named : LOCKSTEP_PYTHON;
-    const Outcome torch = run({python, "-c", "import torch, sys; sys.exit(torch.__version__ < '2.11')"});
-    if (torch.exit_code != 0)
-      GTEST_SKIP() << "SKIPPED: " << python << " has no torch, or none that runs these schedules on CPUs";
+    const std::string why = why_no_torch_that_runs("these schedules on CPUs", python);
+    if (!why.empty()) GTEST_SKIP() << "SKIPPED: " << why;
     told_ = record_job(GetParam().mode, python);
     ASSERT_FALSE(told_.report.is_null()) << "no recording";
   }

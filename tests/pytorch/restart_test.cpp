@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/end_to_end/support.h"
+#include "tests/pytorch/torchrun.h"
 #include "trace/reader.h"
 
 namespace lockstep::end_to_end {
@@ -63,13 +64,8 @@ void expect_both_attempts(const std::string& run_folder) {
               HasSubstr("torchrun started the workers anew once; this is the last attempt"));
 }
 
-class PytorchRestart : public testing::Test {
+class PytorchRestart : public TorchTest {
  protected:
-  void SetUp() override {
-    if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-    if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
-      GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
-  }
   TemporaryFolder folder_;
   const std::string run_ = folder_ / "run";
 };

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/end_to_end/support.h"
+#include "tests/pytorch/torchrun.h"
 #include "trace/reader.h"
 
 namespace lockstep::end_to_end {
@@ -16,10 +17,9 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(PytorchRing, TheSlowStepThatMadeItWriteIsWritten) {
-  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-  if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
-    GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
+class PytorchRing : public TorchTest {};
+
+TEST_F(PytorchRing, TheSlowStepThatMadeItWriteIsWritten) {
   const TemporaryFolder folder;
   // At the end of the job the ring has long forgotten the slow step: what is there of it was written because
   // of it.

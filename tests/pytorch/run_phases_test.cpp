@@ -31,10 +31,9 @@ std::int64_t sum(const Json& spent) {
   return total;
 }
 
-TEST(RunPhases, OfAnUneditedProgramAreInItsAccount) {
-  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-  if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
-    GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
+class RunPhases : public TorchTest {};
+
+TEST_F(RunPhases, OfAnUneditedProgramAreInItsAccount) {
   const TemporaryFolder folder;
   std::vector<std::string> command{binary("lockstep"), "record", "-o", folder / "run", "--"};
   const std::vector<std::string> recorded_job = job(folder / "own");
@@ -107,10 +106,7 @@ dist.all_reduce(torch.ones(4))
 torch.compile(lambda x: x.sin() + 1, backend=backend)(torch.randn(4))
 )";
 
-TEST(RunPhases, ACompilationInWhichTheJobIsKilledIsInItsAccount) {
-  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-  if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
-    GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
+TEST_F(RunPhases, ACompilationInWhichTheJobIsKilledIsInItsAccount) {
   const TemporaryFolder folder;
   const Outcome recorded = run({binary("lockstep"), "record", "-o", folder / "run", "--", LOCKSTEP_PYTHON,
                                 "-c", kKilledInItsCompilation, folder / "store"},
@@ -144,10 +140,7 @@ for _ in range(4):
 print("dynamo" if "torch._dynamo" in sys.modules else "no compiler")
 )";
 
-TEST(RunPhases, AnImportOfTheCompilerIsNoCompilation) {
-  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-  if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
-    GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
+TEST_F(RunPhases, AnImportOfTheCompilerIsNoCompilation) {
   const TemporaryFolder folder;
   const Outcome recorded = run({binary("lockstep"), "record", "-o", folder / "run", "--", LOCKSTEP_PYTHON,
                                 "-c", kDecorates, folder / "store"},

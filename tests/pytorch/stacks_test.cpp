@@ -27,14 +27,8 @@ std::vector<std::string> torchrun(const std::string& mode) {
   return torchrun_of("stacks_job.py", {mode});
 }
 
-class Stacks : public testing::Test {
+class Stacks : public TorchTest {
  protected:
-  void SetUp() override {
-    if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-    const Outcome torch = run({LOCKSTEP_PYTHON, "-c", "import torch"});
-    if (torch.exit_code != 0) GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
-  }
-
   Outcome record(const std::string& mode, const std::vector<std::string>& environment = kEnvironment) const {
     std::vector<std::string> command{binary("lockstep"), "record", "--quiet", "-o", folder_ / mode, "--"};
     for (const std::string& word : torchrun(mode)) command.push_back(word);

@@ -1,5 +1,8 @@
-// The command that runs a program of this folder on ranks of one machine.
+// Programs of this folder: the command that runs one on ranks of one machine, and tests that are skipped
+// where there is no torch for it.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
@@ -26,5 +29,30 @@ inline std::vector<std::string> torchrun_of(const std::string& script,
   command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
 }
+
+// Why nothing can be tested with this Python's torch, as the test that is skipped says it; empty where it
+// can. `program` ends with 0 where that torch will do; `or_none_that`: what else is said where it does not.
+inline std::string why_no_torch_of(const std::string& python, const std::string& program = "import torch",
+                                   const std::string& or_none_that = "") {
+  std::string why = why_no_torch_here();
+  if (why.empty() && run({python, "-c", program}).exit_code != 0)
+    why = python + " has no torch" + or_none_that;
+  return why;
+}
+
+// The same of what PyTorch runs from 2.11 on, in words.
+inline std::string why_no_torch_that_runs(const std::string& what, const std::string& python) {
+  return why_no_torch_of(python, "import torch, sys; sys.exit(torch.__version__ < '2.11')",
+                         ", or none that runs " + what);
+}
+
+// Of the torch that this build's Python has.
+class TorchTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = why_no_torch_of(LOCKSTEP_PYTHON); !why.empty())
+      GTEST_SKIP() << "SKIPPED: " << why;
+  }
+};
 
 }  // namespace lockstep::end_to_end

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/end_to_end/support.h"
+#include "tests/pytorch/torchrun.h"
 #include "trace/reader.h"
 
 namespace lockstep::end_to_end {
@@ -40,10 +41,8 @@ void PrintTo(const Case& job, std::ostream* out) {
 
 // Into folder/run; skips the test where there is no PyTorch that can.
 void record_job(const char* mode, int ranks, const TemporaryFolder& folder) {
-  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-  const Outcome torch = run({python(), "-c", "import torch, sys; sys.exit(torch.__version__ < '2.11')"});
-  if (torch.exit_code != 0)
-    GTEST_SKIP() << "SKIPPED: " << python() << " has no torch, or none that runs 1F1B";
+  const std::string why = why_no_torch_that_runs("1F1B", python());
+  if (!why.empty()) GTEST_SKIP() << "SKIPPED: " << why;
   const Outcome recorded =
       run({binary("lockstep"), "record", "-o", folder / "run", "--", python(), "-m", "torch.distributed.run",
            "--nproc-per-node", std::to_string(ranks), "--master-port", std::to_string(free_port()),

@@ -21,14 +21,8 @@ namespace {
 using Json = nlohmann::json;
 using Interval = std::pair<std::int64_t, std::int64_t>;
 
-class WithoutGradients : public testing::Test {
+class WithoutGradients : public TorchTest {
  protected:
-  void SetUp() override {
-    if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-    if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
-      GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
-  }
-
   // Records the job, which prints what it prints alone.
   void record(const std::string& mode) {
     const auto job = [&](const std::string& output) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analyzer/model/warns_of.h"
 #include "analyzer/report/unicode.h"
 #include "base/words.h"
 #include "viewer/timeline/code_spans.h"
@@ -90,8 +91,7 @@ std::vector<RankStanding> rank_standings(const analyzer::Report& report,
 }
 
 bool holds_order_alone(const analyzer::Report& report) {
-  return std::any_of(report.warnings.begin(), report.warnings.end(),
-                     [](const analyzer::Warning& warning) { return warning.code == "order_only"; });
+  return analyzer::warns_of(report.warnings, "order_only");
 }
 
 }  // namespace lockstep::viewer

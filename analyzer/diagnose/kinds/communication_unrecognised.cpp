@@ -9,6 +9,7 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/rendezvous_names.h"
+#include "analyzer/model/warns_of.h"
 #include "analyzer/report/quantity.h"
 #include "base/time_math.h"
 
@@ -59,8 +60,7 @@ void find_unrecognised(const FindingContext& context, std::vector<Finding>& find
   if (ranks < 2 || compute == 0 || context.is_worth(communication, 10)) return;
   for (const Finding& finding : findings)
     if (finding.alarm != Alarm::none) return;  // a job that failed has other worries
-  for (const Warning& warning : context.report.warnings)
-    if (warning.code == "communication_left_out") return;
+  if (warns_of(context.report.warnings, "communication_left_out")) return;
   const std::vector<RendezvousName> names = rendezvous_names(context.diagnosis.job);
   std::int64_t of_names = 0;
   for (const RendezvousName& name : names) of_names = saturating_add(of_names, name.total_ns);

@@ -13,6 +13,7 @@
 #include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/diagnose/idle_words.h"
 #include "analyzer/diagnose/slow_place_words.h"
+#include "analyzer/model/warns_of.h"
 #include "analyzer/report/quantity.h"
 #include "base/time_math.h"
 
@@ -144,9 +145,7 @@ bool launches_are_known(const FindingContext& context) {
 
 // Stacks and shapes are recorded on the thread that launches: how late the host is without them nobody knows.
 bool profiler_costs_host_time(const FindingContext& context) {
-  const std::vector<Warning>& warnings = context.diagnosis.job.warnings;
-  return std::any_of(warnings.begin(), warnings.end(),
-                     [](const Warning& warning) { return warning.code == "profiler_overhead"; });
+  return warns_of(context.diagnosis.job.warnings, "profiler_overhead");
 }
 
 // What the run's account has under names of their own: nothing that a line of Python has to explain. Only in

@@ -60,7 +60,8 @@ constexpr Explanation kStragglerExplained{
         "training threads run a quarter longer than the others'. Nobody is named where a rank left no "
         "record, nor for waiting for a core (cores_shared), unless it may use fewer of them than the others, or "
         "computes longer, or alone collects garbage in eight of ten steps, for half of its lateness, while its "
-        "threads run a quarter longer than any other's; and where the hosts of GPUs run ahead of them, a rank is "
+        "threads run a quarter longer than any other's; nor, on CPUs, for what may be waiting for a core where "
+        "nothing tells (cores_unknown); and where the hosts of GPUs run ahead of them, a rank is "
         "late by no more than "
         "what the others' hosts have left of the step. A pipeline's stage whose passes compute longer is not "
         "named for it, for that may be its work, unless its layers or the same stage elsewhere show that it "
@@ -272,7 +273,7 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
   const Report& report = context.report;
   bool any = false;
   const auto find = [&](const StepTable& steps, const RankLateness& late, const When& when) {
-    if (lacks_cores(context, steps, late)) return;
+    if (for_want_of_cores(context, steps, late)) return;
     any = true;
     const std::optional<BlameReport> blame = blame_worth_accusing(context, late.rank);
     if (!blame) return;

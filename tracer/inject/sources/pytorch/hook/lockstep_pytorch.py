@@ -9,7 +9,6 @@ import ctypes
 import functools
 import os
 import sys
-import weakref
 
 DATA, FORWARD, BACKWARD, OPTIMIZER = 1, 2, 3, 4
 
@@ -269,49 +268,6 @@ def _follow_backward():
     torch.autograd.backward = backward
 
 
-# Of each optimizer that stepped and is still there, by its id: a weak reference, and the number that it is known by.
-# A new one takes the number of one that is gone: a program that makes one for each fold, round or task goes on with its
-# steps, where the count of steps would wait for the old one at first.
-_optimizers = {}
-_free_numbers = []
-
-
-def number_of_optimizer(optimizer):
-    identity = id(optimizer)
-    known = _optimizers.get(identity)
-    if known is not None:
-        return known[1]
-
-    def gone(_):
-        left = _optimizers.pop(identity, None)
-        if left is not None:
-            _free_numbers.append(left[1])
-
-    try:
-        reference = weakref.ref(optimizer, gone)
-    except TypeError:
-        return identity  # no weak reference to it: an address, and no small number
-    number = _free_numbers.pop() if _free_numbers else len(_optimizers) + 1
-    _optimizers[identity] = (reference, number)
-    return number
-
-
-def _follow_optimizers():
-    from torch.optim.optimizer import (register_optimizer_step_post_hook,
-                                       register_optimizer_step_pre_hook)
-
-    def before(optimizer, args, kwargs):
-        if not _as_a_whole[OPTIMIZER]:
-            _begin(OPTIMIZER, number_of_optimizer(optimizer))
-
-    def after(optimizer, args, kwargs):
-        if not _as_a_whole[OPTIMIZER]:
-            _end(OPTIMIZER, number_of_optimizer(optimizer))
-
-    register_optimizer_step_pre_hook(before)
-    register_optimizer_step_post_hook(after)
-
-
 # --- pipelines --------------------------------------------------------------------------------------------------
 
 
@@ -379,6 +335,10 @@ def _framework(follow_name):
 
     follow.__name__ = follow_name
     return follow
+
+
+def _follow_optimizers():
+    part("optimizers").follow_optimizers()
 
 
 def _follow_modules():
