@@ -274,6 +274,14 @@ std::optional<PeriodicLateness> describe(const StepTable& table, const std::vect
       others_are_longer_between(table, excess, rank, rhythm) ||
       has_shorter_rhythm(table, rank, rhythm, found.late_ns))
     return std::nullopt;
+  // A step of the rhythm in which it was not late (before the first time, behind the last one) is none of
+  // those that are told of.
+  std::vector<std::size_t> told;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (late[i] >= found.late_ns / 2) told.push_back(steps[i]);
+  found.times = static_cast<std::int64_t>(told.size());
+  found.first = table.steps[told.front()];
+  found.steps = some_steps(table, told);
   return found;
 }
 

@@ -14,8 +14,8 @@ struct PeriodicLateness {
   std::int64_t period = 0;        // steps from one late step to the next; 2 at least
   std::int64_t first = 0;         // number of the first late step
   std::int64_t worst = 0;         // and of the worst one
-  std::int64_t times = 0;         // how many there are; 3 at least
-  std::int64_t late_ns = 0;       // by how much the rank is late in them, in the median of these steps
+  std::int64_t times = 0;         // how many there are; 3 at least in the rhythm, four in five of them late
+  std::int64_t late_ns = 0;       // by how much the rank is late in its rhythm's steps, in their median
   std::int64_t otherwise_ns = 0;  // and in the median of all others
   double chance = 1;              // that steps of a healthy rank lie like this
   StepTable steps;                // the late ones alone

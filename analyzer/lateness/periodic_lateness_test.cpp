@@ -32,6 +32,18 @@ TEST(PeriodicLateness, IsOnePeriodFromStepToStep) {
   EXPECT_EQ(found->otherwise_ns, 0);
 }
 
+// Of a program that does it `if step % 4 == 2 and step > 2`: what it costs each time is not made less by the
+// step in which it does not.
+TEST(PeriodicLateness, TellsOfTheStepsInWhichTheRankWasLate) {
+  std::vector<std::int64_t> late(40, 0);
+  for (std::size_t step = 6; step < late.size(); step += 4) late[step] = 100;
+  const auto found = of(late);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->first, 106);
+  EXPECT_EQ(found->times, 9);
+  EXPECT_EQ(found->steps.steps.size(), 9U);
+}
+
 TEST(PeriodicLateness, TwiceIsChance) {
   EXPECT_FALSE(of({0, 100, 0, 0, 100, 0, 0}).has_value());
 }
