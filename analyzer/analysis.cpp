@@ -93,7 +93,7 @@ class Analyzer {
     }
     analysis_.waits = collect_waits(job_, matching, waits);
     report().account =
-        account_for(job_, windows_, with_waits_for(job_, phases_, matching, waits, analysis_.waits),
+        account_for(job_, windows_, with_waits_for(job_, windows_, phases_, matching, waits, analysis_.waits),
                     first_after_warm_up_.value_or(std::numeric_limits<std::int64_t>::min()),
                     first_after_warm_up_.has_value(), report().origin_aligned_ns);
     reach(0.16);

@@ -172,6 +172,13 @@ bool is_cut(const RankTrace& rank, Nanoseconds end) {
                      [end](const TimeSpan& span) { return span.end > end; });
 }
 
+Interval start_of(const RankTrace& rank, const RankWindows& windows) {
+  const auto first = std::ranges::find_if(
+      windows.steps, [](const StepWindow& step) { return step.window.begin < step.window.end; });
+  if (first == windows.steps.end() || is_part_of_a_run(rank)) return {};
+  return {known_time(rank).begin, first_computation(rank, *first)};
+}
+
 SpendingSets spending_of(const RankTrace& rank, const RankWindows& windows, const Phases& phases,
                          Interval wall, std::int64_t first_after_warm_up, JobFacts job) {
   SpendingSets sets;

@@ -57,6 +57,10 @@ bool is_part_of_a_run(const RankTrace& rank);
 // nothing is told of some time then means nothing.
 bool is_cut(const RankTrace& rank, Nanoseconds end);
 
+// From what is known first of the rank to the first computation of its first step. Empty where it has no
+// steps, or a part of the run alone was recorded of it.
+Interval start_of(const RankTrace& rank, const RankWindows& windows);
+
 // The time that is known of a rank at all: ranges, steps, activities and the end of its recording. Empty
 // where there is none.
 Interval known_time(const RankTrace& rank);

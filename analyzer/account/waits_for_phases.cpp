@@ -7,7 +7,7 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr std::array kHoldingUp{Phase::compilation, Phase::checkpoint, Phase::evaluation};
+constexpr std::array kHoldingUp{Phase::compilation, Phase::checkpoint, Phase::evaluation, Phase::start_up};
 
 IntervalSet compute_of(const RankTrace& rank) {
   std::vector<Interval> intervals;
@@ -25,11 +25,19 @@ void add_part(const IntervalSet& set, Nanoseconds begin, Nanoseconds end, std::v
 
 }  // namespace
 
-std::vector<Phases> with_waits_for(const Job& job, std::span<const Phases> phases, const Matching& matching,
+std::vector<Phases> with_waits_for(const Job& job, std::span<const RankWindows> windows,
+                                   std::span<const Phases> phases, const Matching& matching,
                                    std::span<const MatchWaits> of_matches, const JobWaits& waits) {
+  std::vector<Phases> holding_up(phases.begin(), phases.end());
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    const Interval start = start_of(job.ranks[rank], windows[rank]);
+    if (start.begin >= start.end) continue;
+    IntervalSet& own = holding_up[rank][Phase::start_up];
+    own = unite(own, IntervalSet::from({start}));
+  }
   const auto holds_up = [&](std::uint32_t rank) {
     return std::any_of(kHoldingUp.begin(), kHoldingUp.end(),
-                       [&](Phase phase) { return !phases[rank][phase].empty(); });
+                       [&](Phase phase) { return !holding_up[rank][phase].empty(); });
   };
   std::vector<std::array<std::vector<Interval>, kHoldingUp.size()>> waited(job.ranks.size());
   for (std::size_t i = 0; i < matching.matches.size(); ++i) {
@@ -42,7 +50,7 @@ std::vector<Phases> with_waits_for(const Job& job, std::span<const Phases> phase
       if (record.rank == last || wait <= 0) continue;
       const Nanoseconds begin = activity_of(job, record).begin;
       for (std::size_t phase = 0; phase < kHoldingUp.size(); ++phase)
-        add_part(phases[last][kHoldingUp[phase]], begin, begin + wait, waited[record.rank][phase]);
+        add_part(holding_up[last][kHoldingUp[phase]], begin, begin + wait, waited[record.rank][phase]);
     }
   }
   std::vector<Phases> result(phases.begin(), phases.end());

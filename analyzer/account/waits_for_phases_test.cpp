@@ -54,6 +54,31 @@ TEST(WaitsForPhases, AreSpentOnWhatTheOtherRankDoes) {
   }
 }
 
+// Rank 0 begins its first step 200 later than the others, which wait in the all-reduce of theirs.
+TEST(WaitsForPhases, AreStartUpWhereTheOtherRankStartsLater) {
+  JobBuilder job;
+  Nanoseconds begin = 0;
+  for (int step = 0; step < 12; ++step) {
+    const Nanoseconds late = step == 0 ? kLate : 0;
+    for (std::int32_t rank = 0; rank < 3; ++rank) {
+      const Nanoseconds own = rank == 0 ? begin + late : begin;
+      if (step == 0) job.rank(rank).host_range(-50, -10, "start-up: imports");
+      job.rank(rank).step(step, own, begin + 100 + late);
+      job.rank(rank).compute(own, own + 60).launched(own, own + 1);
+      job.rank(rank).all_reduce(own + 60, begin + 90 + late).launched(own + 60, own + 61);
+    }
+    begin += 100 + late;
+  }
+  for (std::int32_t rank = 0; rank < 3; ++rank) job.rank(rank).trace().ending.recorded_until = begin;
+  const AccountReport account = account_of(job.build());
+  ASSERT_EQ(account.ranks.size(), 3U);
+  EXPECT_EQ(account.ranks[0].spent[Spending::start_up], 50 + kLate);
+  for (const std::size_t rank : {1U, 2U}) {
+    EXPECT_EQ(account.ranks[rank].spent[Spending::start_up], 50 + kLate - 60);
+    EXPECT_EQ(account.ranks[rank].spent.total(), account.wall_ns);
+  }
+}
+
 TEST(WaitsForPhases, AreTrainingWhereTheRankComputesMeanwhile) {
   EXPECT_EQ(account_of(job_with("torch.save", true)).ranks[1].spent[Spending::checkpoint], kLate - 60 - 50);
 }
