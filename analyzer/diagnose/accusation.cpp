@@ -76,9 +76,8 @@ bool are_cores_unknown(const FindingContext& context, std::int32_t rank) {
   const std::vector<RankTrace>& ranks = context.diagnosis.job.ranks;
   const auto own = std::ranges::find(ranks, rank, &RankTrace::rank);
   return own != ranks.end() && own->scheduling.empty() &&
-         std::ranges::any_of(ranks, [&](const RankTrace& other) {
-           return other.rank != rank && other.host == own->host;
-         });
+         std::ranges::any_of(
+             ranks, [&](const RankTrace& other) { return other.rank != rank && other.host == own->host; });
 }
 
 // What the rank computes moves by a twenty-fifth of a step at most from one step to the next, in the mean:

@@ -24,7 +24,6 @@ constexpr double kTogether = 0.05;
 // Neither part is shorter than this part of the run: single steps show no level.
 constexpr std::size_t kLeastPart = 8;
 constexpr double kLeast = 2 * kLeastLateness;
-constexpr std::ptrdiff_t kLeastThird = 3;
 
 std::vector<double> series_of(const StepTable& table, std::size_t rank) {
   std::vector<double> series;
@@ -89,12 +88,6 @@ std::optional<LateSince> beginning_of(const StepTable& table, const Report& repo
   for (const Rise& other : rises) {
     const double apart = std::abs(static_cast<double>(other.first) - static_cast<double>(rise.first));
     if (apart > together && rise.by() < kOthers * other.by()) return std::nullopt;
-  }
-  const std::vector<double> series = series_of(found.steps, rank);
-  if (const auto third = static_cast<std::ptrdiff_t>(series.size() / 3); third >= kLeastThird) {
-    found.first_third_ns =
-        std::llround(lower_median(std::vector<double>(series.begin(), series.begin() + third)));
-    found.last_third_ns = std::llround(lower_median(std::vector<double>(series.end() - third, series.end())));
   }
   return found;
 }

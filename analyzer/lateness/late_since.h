@@ -17,11 +17,6 @@ struct LateSince {
   std::int64_t step = 0;       // number of the first late step
   std::int64_t before_ns = 0;  // by how much the rank was late before, in the median of the steps
   StepTable steps;             // from that step on
-  // By how much the rank is late in the first third of these steps and in the last, medians; 0 of fewer than
-  // nine.
-  std::int64_t first_third_ns = 0, last_third_ns = 0;
-  // The last third is half as much again as the first, or more.
-  bool grows() const { return first_third_ns > 0 && last_third_ns / 3 >= first_third_ns / 2; }
 };
 
 // Ranks that are late (judge_lateness) in the last three quarters, the last half or the last quarter of the

@@ -144,8 +144,8 @@ void print_nobody_to_blame(const Report& report, Page& page) {
                     "tell whether it would with cores of its own",
                     name_ranks(for_cores)));
   else if (!unknown.empty())
-    line.text(fmt::format("; {} comes last again and again, {}", name_ranks(unknown),
-                          without_cores_known(report)));
+    line.text(
+        fmt::format("; {} comes last again and again, {}", name_ranks(unknown), without_cores_known(report)));
   else if (!as_stages.empty())
     line.text(
         fmt::format("; {} {} longest. Stages run different parts of the model, the last one its loss: nobody "

@@ -59,13 +59,15 @@ TEST(TextBlame, WhereCoresAreShortWhoWasWaitedForIsTheSchedulersChoice) {
 TEST(TextBlame, WhereNothingTellsOfCoresItSaysWhatToRecord) {
   Report report = with_one_late_rank(NotAccused::cores_unknown);
   for (RankReport& rank : report.ranks) rank.measures.run_queue_ns.reset();
-  EXPECT_THAT(text_of(report, 400),
-              HasSubstr("Which rank is slow can't be told: over 40 steps they wait for each other for 12.0 % of a "
-                        "step; rank 2 comes last again and again, and whether its threads had no core meanwhile "
-                        "nothing tells: `lockstep record` with the source `scheduling`, which is on by default, "
-                        "does."));
+  EXPECT_THAT(
+      text_of(report, 400),
+      HasSubstr("Which rank is slow can't be told: over 40 steps they wait for each other for 12.0 % of a "
+                "step; rank 2 comes last again and again, and whether its threads had no core meanwhile "
+                "nothing tells: `lockstep record` with the source `scheduling`, which is on by default, "
+                "does."));
   for (RankReport& rank : report.ranks) rank.measures.run_queue_ns = 0;
-  EXPECT_THAT(text_of(report, 400), HasSubstr("its communication threads wait for a core, of which nothing is recorded"));
+  EXPECT_THAT(text_of(report, 400),
+              HasSubstr("its communication threads wait for a core, of which nothing is recorded"));
 }
 
 TEST(TextBlame, ARankThatNoFindingNamesIsNotBlamed) {

@@ -19,6 +19,7 @@
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/lateness/core_waits.h"
+#include "analyzer/lateness/growth.h"
 #include "analyzer/lateness/late_by_cause.h"
 #include "analyzer/lateness/late_since.h"
 #include "analyzer/lateness/periodic_lateness.h"
@@ -169,9 +170,6 @@ When from_step_on(const LateSince& since) {
   when.evidence +=
       fmt::format("; before step {} it was ready {} {} than the others, in the median", since.step,
                   format_duration(std::abs(since.before_ns)), since.before_ns < 0 ? "earlier" : "later");
-  if (since.grows())
-    when.evidence += fmt::format(". It grows: {} in the first third of these steps, {} in the last (medians)",
-                                 format_duration(since.first_third_ns), format_duration(since.last_third_ns));
   return when;
 }
 
@@ -222,10 +220,12 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
       reason.ns && context.report.lateness.step_ns > 0
           ? fmt::format(" ({} of each step)", format_share(*reason.ns, context.report.lateness.step_ns))
           : when.how_much;
-  finding.title = when.by_cause ? fmt::format("{}rank {} {}{}: the others wait for it", when.begins,
-                                              late.rank, reason.doing, how_much)
-                                : fmt::format("{}rank {} {}: the others wait for it{}", when.begins,
-                                              late.rank, reason.doing, when.how_much);
+  const std::optional<Growth> growth = when.period > 0 ? std::nullopt : growth_of(steps, late.rank);
+  const char* const growing = growth ? " longer and longer" : "";
+  finding.title = when.by_cause ? fmt::format("{}rank {} {}{}: the others wait for it{}", when.begins,
+                                              late.rank, reason.doing, how_much, growing)
+                                : fmt::format("{}rank {} {}: the others wait for it{}{}", when.begins,
+                                              late.rank, reason.doing, growing, when.how_much);
   // No more than what the others can have waited for that; in a pipeline the rest is its schedule's.
   // So in the steps of a rhythm, between which they wait for other things.
   if (when.by_cause || when.kind == &kStragglerPeriodic || !context.report.pipeline.empty() ||
@@ -248,6 +248,11 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   finding.lost_ns = saturating_add(finding.lost_ns, own_ns);
   finding.has_core_waits = context.on_cpu && own_ns > 0;
   finding.evidence.push_back(when.evidence);
+  if (growth)
+    finding.evidence.push_back(fmt::format(
+        "it grows: {} later in the first third of {}, {} in the last (medians)",
+        format_duration(growth->first_third_ns), when.begins.empty() ? "the steps" : "these steps",
+        format_duration(growth->last_third_ns)));
   finding.evidence.insert(finding.evidence.end(), reason.evidence.begin(), reason.evidence.end());
   finding.evidence.push_back(describe_waiting(context.report, blame, context.scheduled));
   if (own_ns > 0) finding.evidence.push_back(describe_loss(finding.lost_ns, of_the_others, own_ns));
