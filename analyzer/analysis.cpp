@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/account/account.h"
+#include "analyzer/account/late_start.h"
 #include "analyzer/account/waits_for_phases.h"
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/findings.h"
@@ -23,6 +24,7 @@
 #include "analyzer/metrics/overlap_price.h"
 #include "analyzer/metrics/pipeline_bubble.h"
 #include "analyzer/metrics/pipeline_regions.h"
+#include "analyzer/metrics/step_alignment.h"
 #include "analyzer/metrics/theory.h"
 #include "analyzer/metrics/wait_states.h"
 #include "analyzer/metrics/windows.h"
@@ -79,12 +81,12 @@ class Analyzer {
     if (const Status status = check_job(job_, options_.stop); !status.ok()) return status.error();
     reach(0.02);
     describe_run();
-    choose_steps();
     if (const Status status = check_selection(selection_, report().steps_present); !status.ok())
       return status.error();
     reach(0.05);
     const Matching matching = match_communications(job_, Times::rule_out, options_.stop);
     reach(0.12);
+    choose_steps(matching);
     std::vector<MatchWaits> waits;
     waits.reserve(matching.matches.size());
     for (const Match& match : matching.matches) {
@@ -96,6 +98,8 @@ class Analyzer {
         account_for(job_, windows_, with_waits_for(job_, windows_, phases_, matching, waits, analysis_.waits),
                     first_after_warm_up_.value_or(std::numeric_limits<std::int64_t>::min()),
                     first_after_warm_up_.has_value(), report().origin_aligned_ns);
+    report().account.late_start =
+        find_late_start(job_, windows_, matching, waits, analysis_.waits, report().account.wall_ns);
     reach(0.16);
     const std::vector<PipelineRegion> pipelines = find_pipeline_regions(job_, matching, options_.stop);
     analysis_.pipeline_regions = regions_of_ranks(job_, matching, pipelines);
@@ -202,10 +206,15 @@ class Analyzer {
   }
 
   // Which steps are steady.
-  void choose_steps() {
+  void choose_steps(const Matching& matching) {
     for (const RankTrace& rank : job_.ranks) {
       throw_if_stopped(options_.stop);
       phases_.push_back(find_phases(rank, job_.strings));
+    }
+    // Of one number, such steps are of different times: there is no warm-up of all ranks.
+    if (std::optional<Warning> apart = find_steps_apart(job_, matching)) {
+      report().warnings.push_back(std::move(*apart));
+      return;
     }
     const std::vector<StepLength> lengths = step_lengths(job_, windows_, phases_);
     const std::optional<SteadyChoice> choice = choose_steady_steps(lengths);

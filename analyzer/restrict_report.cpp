@@ -67,6 +67,8 @@ Status restrict_report(const Restriction& to, Report& report) {
   std::erase_if(report.steps, of_others);
   std::erase_if(report.counters, of_others);
   std::erase_if(report.account.ranks, of_others);
+  if (report.account.late_start && left_out(report.account.late_start->rank))
+    report.account.late_start.reset();
   report.account.spent = {};
   for (const RankAccount& rank : report.account.ranks)
     for (std::size_t phase = 0; phase < kSpendingCount; ++phase)

@@ -54,29 +54,45 @@ TEST(WaitsForPhases, AreSpentOnWhatTheOtherRankDoes) {
   }
 }
 
-// Rank 0 begins its first step 200 later than the others, which wait in the all-reduce of theirs.
-TEST(WaitsForPhases, AreStartUpWhereTheOtherRankStartsLater) {
+// Rank 0 begins its first step `late` later than the others, which wait in the all-reduce of theirs.
+AccountReport with_late_start(Nanoseconds unit, Nanoseconds late) {
   JobBuilder job;
   Nanoseconds begin = 0;
   for (int step = 0; step < 12; ++step) {
-    const Nanoseconds late = step == 0 ? kLate : 0;
+    const Nanoseconds more = step == 0 ? late : 0;
     for (std::int32_t rank = 0; rank < 3; ++rank) {
-      const Nanoseconds own = rank == 0 ? begin + late : begin;
-      if (step == 0) job.rank(rank).host_range(-50, -10, "start-up: imports");
-      job.rank(rank).step(step, own, begin + 100 + late);
-      job.rank(rank).compute(own, own + 60).launched(own, own + 1);
-      job.rank(rank).all_reduce(own + 60, begin + 90 + late).launched(own + 60, own + 61);
+      const Nanoseconds own = rank == 0 ? begin + more : begin;
+      if (step == 0) job.rank(rank).host_range(-50 * unit, -10 * unit, "start-up: imports");
+      job.rank(rank).step(step, own, begin + 100 * unit + more);
+      job.rank(rank).compute(own, own + 60 * unit).launched(own, own + 1);
+      job.rank(rank)
+          .all_reduce(own + 60 * unit, begin + 90 * unit + more)
+          .launched(own + 60 * unit, own + 61 * unit);
     }
-    begin += 100 + late;
+    begin += 100 * unit + more;
   }
   for (std::int32_t rank = 0; rank < 3; ++rank) job.rank(rank).trace().ending.recorded_until = begin;
-  const AccountReport account = account_of(job.build());
+  return account_of(job.build());
+}
+
+TEST(WaitsForPhases, AreStartUpWhereTheOtherRankStartsLater) {
+  const AccountReport account = with_late_start(1, kLate);
   ASSERT_EQ(account.ranks.size(), 3U);
   EXPECT_EQ(account.ranks[0].spent[Spending::start_up], 50 + kLate);
   for (const std::size_t rank : {1U, 2U}) {
     EXPECT_EQ(account.ranks[rank].spent[Spending::start_up], 50 + kLate - 60);
     EXPECT_EQ(account.ranks[rank].spent.total(), account.wall_ns);
   }
+  EXPECT_FALSE(account.late_start.has_value()) << "nobody waited a second";
+}
+
+TEST(WaitsForPhases, WhoStartsLateIsNamed) {
+  constexpr Nanoseconds kUnit = 10'000'000;
+  const AccountReport account = with_late_start(kUnit, 300 * kUnit);
+  ASSERT_TRUE(account.late_start.has_value());
+  EXPECT_EQ(account.late_start->rank, 0);
+  EXPECT_EQ(account.late_start->waited_ns, 240 * kUnit);
+  EXPECT_FALSE(with_late_start(kUnit, 250 * kUnit).late_start.has_value()) << "1.9 s";
 }
 
 TEST(WaitsForPhases, AreTrainingWhereTheRankComputesMeanwhile) {

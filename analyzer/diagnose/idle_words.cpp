@@ -60,14 +60,16 @@ bool knows_no_computation(const FindingContext& context) {
 }
 
 void say_no_computation_is_known(Finding& finding, const std::string& who, const std::string& place,
-                                 bool ran) {
+                                 const ThreadsInGaps& threads) {
   finding.is_note = true;
   finding.lost_ns = 0;
   finding.title =
       fmt::format("hardly any computation of this program was recognized; {} in `{}` above all", who, place);
   finding.evidence.emplace_back(
-      ran ? "their threads ran, or wanted to, for at least half of that time: they compute, or work in Python"
-          : "their threads may have run for half of that time: looks at them do not tell");
+      threads.ran
+          ? "their threads ran, or wanted to, for at least half of that time: they compute, or work in Python"
+      : threads.may_have_run ? "their threads may have run for half of that time: looks at them do not tell"
+                             : "for how much of that time their threads computed is not known");
   finding.remedy =
       "`lockstep record --operators` records what PyTorch computes outside of backward passes and optimizers "
       "(torch.func, for one); `lockstep.compute` ranges name it (docs/instrumentation.md)";
@@ -202,8 +204,8 @@ bool name_what_ranks_do(const FindingContext& context, const std::vector<Interva
                                          format_plural(common->all_looks, "look")));
   if (only) finding.evidence.emplace_back("no other rank has steps: there is nothing to compare it with");
   // PyTorch's name for what a module computes.
-  if (computes_perhaps && knows_no_computation(context))
-    say_no_computation_is_known(finding, who, common->place, threads.ran);
+  if (knows_no_computation(context))
+    say_no_computation_is_known(finding, who, common->place, threads);
   else if (threads.ran && common->place.starts_with("forward ("))
     say_it_computes(finding);
   else if (computes_perhaps)

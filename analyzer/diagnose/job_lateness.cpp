@@ -13,6 +13,7 @@
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/diagnose/shared_gpus.h"
 #include "analyzer/intervals/median.h"
+#include "analyzer/model/warns_of.h"
 #include "base/time_math.h"
 
 namespace lockstep::analyzer {
@@ -117,6 +118,7 @@ StepTable table_of_waits(const Job& job, const Report& report, const ScheduledWa
 }  // namespace
 
 StepTable table_of_steps(const Job& job, const Report& report, const ScheduledWaits& scheduled) {
+  if (warns_of(report.warnings, kStepsApart)) return {};
   StepTable table = table_of_waits(job, report, scheduled);
   limit_to_hosts(HostPace(job), shared_gpu_times(job, report, table), table);
   return table;

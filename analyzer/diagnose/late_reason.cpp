@@ -143,9 +143,11 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
     reason.evidence.push_back("none of its training threads was on a core then, and none was ready to run");
     reason.remedy =
         is_line
-            ? fmt::format("look for `time.sleep`, locks, files and network reads in {}", place)
+            ? fmt::format(
+                  "look for `time.sleep`, locks (the interpreter's too, which other Python threads hold), files and network reads in {}",
+                  place)
             : fmt::format(
-                  "look for `time.sleep`, locks, files and network reads in what rank {} does between its "
+                  "look for `time.sleep`, locks (the interpreter's too, which other Python threads hold), files and network reads in what rank {} does between its "
                   "passes; {}",
                   late.rank, how_to_name_it(context.diagnosis.job));
     return reason;
@@ -239,9 +241,11 @@ std::optional<LateReason> reason_of_scheduling(const FindingContext& context, co
   reason.remedy =
       place.empty()
           ? fmt::format(
-                "look for `time.sleep`, locks, files and network reads in what rank {} does in its passes; {}",
+                "look for `time.sleep`, locks (the interpreter's too, which other Python threads hold), files and network reads in what rank {} does in its passes; {}",
                 late.rank, how_to_name_it(context.diagnosis.job))
-          : fmt::format("look for `time.sleep`, locks, files and network reads in {}", place);
+          : fmt::format(
+                "look for `time.sleep`, locks (the interpreter's too, which other Python threads hold), files and network reads in {}",
+                place);
   return reason;
 }
 

@@ -55,6 +55,11 @@ std::string how_to_name_it(const Job& job) {
   }
   constexpr double kMany = 50;
   if (looks == 0) return "`lockstep record` (with `--stacks 20`, its default) names the line of Python";
+  const bool has_operators = std::ranges::any_of(job.ranks, [](const RankTrace& rank) {
+    return std::ranges::any_of(rank.host_ranges,
+                               [](const HostRange& range) { return range.kind == HostKind::operation; });
+  });
+  if (has_operators) return "more looks at Python stacks (`--stacks 200`) may show a line";
   return std::string("`lockstep record --operators` tells PyTorch's operators and modules") +
          (looks < kMany ? ", and more looks at Python stacks (`--stacks 100`) may show a line" : "");
 }

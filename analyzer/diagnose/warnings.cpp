@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/model/stopped.h"
+#include "analyzer/model/warns_of.h"
 #include "analyzer/report/quantity.h"
 #include "base/number_lists.h"
 
@@ -145,7 +146,7 @@ void warn_of_job(const Diagnosis& diagnosis, const Report& report, Warnings& war
             job.ranks[0].rank));
   }
   warn_of_missing_ranks(job, warnings);
-  warn_of_steps(job, warnings);
+  if (!warns_of(report.warnings, kStepsApart)) warn_of_steps(job, warnings);
   if (resolution > 1) {
     warnings.add(
         "coarse_timestamps", kNoRank,

@@ -15,4 +15,8 @@ inline bool warns_of(const std::vector<Warning>& warnings, std::string_view code
                      [&](const Warning& warning) { return warning.code == code; });
 }
 
+// Of a job whose ranks' steps do not go together (analyzer/metrics/step_alignment.h): nobody is judged by
+// them.
+inline constexpr const char* kStepsApart = "steps_apart";
+
 }  // namespace lockstep::analyzer

@@ -21,6 +21,9 @@ Json account_to_json(const AccountReport& account) {
   object["begin_ns"] = account.begin_ns;
   object["wall_ns"] = account.wall_ns;
   object["goodput"] = optional(account.goodput);
+  object["late_start"] = account.late_start ? Json{{"rank", account.late_start->rank},
+                                                   {"waited_ns", account.late_start->waited_ns}}
+                                            : Json(nullptr);
   object["spent_ns"] = spent_to_json(account.spent);
   Json ranks = Json::array();
   for (const RankAccount& rank : account.ranks)

@@ -158,7 +158,12 @@ TEST(ReportJson, HasTheRunsAccount) {
   report.account.goodput = 0.75;
   report.account.ranks[1].checkpoint_beside_ns = 17;
   const json account = json::parse(to_json(report))["account"];
-  EXPECT_EQ(keys(account), (std::set<std::string>{"begin_ns", "wall_ns", "goodput", "spent_ns", "ranks"}));
+  EXPECT_EQ(keys(account),
+            (std::set<std::string>{"begin_ns", "wall_ns", "goodput", "late_start", "spent_ns", "ranks"}));
+  EXPECT_TRUE(account["late_start"].is_null());
+  report.account.late_start = LateStart{1, 5'000'000'000};
+  EXPECT_EQ(json::parse(to_json(report))["account"]["late_start"],
+            json::parse(R"({"rank": 1, "waited_ns": 5000000000})"));
   EXPECT_EQ(account["begin_ns"], -5);
   EXPECT_EQ(account["wall_ns"], report.account.wall_ns);
   EXPECT_EQ(account["goodput"], 0.75);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/model/warns_of.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 
@@ -47,7 +48,7 @@ bool LackingSteps::has(std::int32_t rank) const {
 
 LackingSteps ranks_lacking_steps(const Report& report) {
   LackingSteps lacking;
-  if (report.ranks_present.size() < 2) return lacking;
+  if (report.ranks_present.size() < 2 || warns_of(report.warnings, kStepsApart)) return lacking;
   std::map<std::int64_t, std::size_t> ranks_by_step;
   std::map<std::int32_t, std::int64_t> own;
   for (const StepReport& step : report.steps) {

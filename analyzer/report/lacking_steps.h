@@ -22,7 +22,8 @@ struct LackingSteps {
 };
 
 // As make_step_table (analyzer/lateness/step_table.h) leaves them out: fewer than nine in ten steps. Not of
-// damaged traces, of which the report says so; none where one rank alone left a record.
+// damaged traces, of which the report says so; none where one rank alone left a record, or the
+// ranks' steps do not go together.
 // O(steps of all ranks · log(steps)).
 LackingSteps ranks_lacking_steps(const Report& report);
 

@@ -49,6 +49,13 @@ struct RankAccount {
   std::int64_t checkpoint_beside_ns = 0;  // saved in the background, while something else was done
 };
 
+// The rank that the others waited for longest while the job started.
+struct LateStart {
+  std::int32_t rank = 0;
+  std::int64_t waited_ns =
+      0;  // the others, in the mean, in operations before its first computation in a step
+};
+
 // Where the wall time of the run went. All ranks have the same: from the earliest that is known of any rank
 // to the latest.
 struct AccountReport {
@@ -59,6 +66,8 @@ struct AccountReport {
   // steady ÷ all, of what was recorded of the ranks whose trace is whole (of all, where none is); absent
   // where no rank has steps.
   std::optional<double> goodput;
+  // Absent where that is less than two seconds, or a twentieth of the wall time.
+  std::optional<LateStart> late_start = std::nullopt;
 
   std::int64_t recorded_ns() const;  // of all ranks
   std::int64_t training_ns() const;  // of that what lies between start-up and shutdown

@@ -72,6 +72,11 @@ std::vector<std::string> account_lines(const Report& report) {
     lines.push_back(fmt::format("Goodput {}: the share of steady steps in all time{}.",
                                 format_share(*account.goodput),
                                 account.spent[Spending::not_recorded] > 0 ? " that was recorded" : ""));
+  if (const auto& late = account.late_start)
+    lines.push_back(
+        fmt::format("In start-up {} waited {} for rank {}: look at what it does until its first step.",
+                    ranks > 2 ? "the others (their mean)" : "the other rank",
+                    format_duration(late->waited_ns), late->rank));
   if (std::string doubt = doubt_of_steady(report); !doubt.empty()) lines.push_back(std::move(doubt));
   std::int64_t beside = 0;
   for (const RankAccount& rank : account.ranks) beside = std::max(beside, rank.checkpoint_beside_ns);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/warns_of.h"
 #include "analyzer/report/exposure.h"
 #include "analyzer/report/lacking_steps.h"
 #include "analyzer/report/quantity.h"
@@ -293,6 +294,12 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
   if (!totals.waits_known || totals.communication_ns == 0) return;
   // There is nobody to wait for it, or nobody known.
   if (report.world_size == 1 || report.ranks_present.size() == 1) return;
+  if (warns_of(report.warnings, kStepsApart)) {
+    page.wrap(
+        Line{}.text("Who is late can't be told: the ranks' steps do not go together (see the warning)."),
+        kIndent, kIndent);
+    return;
+  }
   std::vector<const BlameReport*> late = late_ranks(report);
   const bool scheduled = has_scheduled_waits(report);
   if (late.empty() && report.lateness.can_tell &&

@@ -93,6 +93,11 @@ class Simulation {
     trace.host = "host-" + std::to_string(plan_.fault == Fault::link ? rank : rank / kRanksOfHost);
     trace.device = on_gpu() ? "cuda:" + std::to_string(rank % kRanksOfHost) : "cpu";
     trace.clock.evidence = "same host";
+    if (!on_gpu()) {  // as `lockstep record` tells, of a host with a core for each rank
+      trace.core_set = std::to_string(rank % kRanksOfHost);
+      trace.off_cpu_known = true;
+      trace.scheduling = {{0, 0, 0, 0, false}};
+    }
     if (on_gpu())
       trace.lanes = {{trace::LaneKind::host_thread, 1, "python"},
                      {trace::LaneKind::device_stream, 7, "stream 7"},
@@ -224,11 +229,28 @@ class Simulation {
       activity.name = names_[kBackward];
       activity.lane = kDevice;
       worker.trace.activities.push_back(activity);
+      tell_scheduling(worker.trace, worker.step_begin, worker.device);
     }
     worker.device = std::max(worker.device, worker.wire);
     compute(worker, kOptimizer, worker.parts.back());
+    if (!on_gpu())
+      tell_scheduling(worker.trace, worker.trace.activities.back().begin, worker.trace.activities.back().end);
     worker.host = std::max(worker.host, worker.device);
     worker.trace.steps.push_back({step, worker.step_begin, worker.host});
+  }
+
+  // The thread ran on a core throughout, and did nothing since what was told before.
+  static void tell_scheduling(RankTrace& trace, Nanoseconds begin, Nanoseconds end) {
+    analyzer::SchedulingPoint point = trace.scheduling.back();
+    point.known = true;
+    if (begin > point.time) {
+      point.time = begin;
+      trace.scheduling.push_back(point);
+    }
+    if (end <= begin) return;
+    point.time = end;
+    point.on_cpu_ns += end - begin;
+    trace.scheduling.push_back(point);
   }
 
   // As job.h promises.

@@ -177,8 +177,12 @@ void serialize(Archive& archive, RankAccount& r) {
   archive(r.rank, r.spent, r.checkpoint_beside_ns);
 }
 template <class Archive>
+void serialize(Archive& archive, LateStart& l) {
+  archive(l.rank, l.waited_ns);
+}
+template <class Archive>
 void serialize(Archive& archive, AccountReport& a) {
-  archive(a.begin_ns, a.wall_ns, a.ranks, a.spent, a.goodput);
+  archive(a.begin_ns, a.wall_ns, a.ranks, a.spent, a.goodput, a.late_start);
 }
 template <class Archive>
 void serialize(Archive& archive, Report& r) {
@@ -254,7 +258,7 @@ void serialize(Archive& archive, Contents& c) {
 namespace {
 
 // Raise it where the meaning of something written changes and its size does not.
-constexpr std::uint64_t kVersion = 18;
+constexpr std::uint64_t kVersion = 19;
 
 // Which measures there are, in what order and of what type: others may be of the same size.
 std::uint64_t list_of_measures() {

@@ -78,7 +78,9 @@ bool is_steps_own(const FindingContext& context, std::int32_t rank) {
 }
 
 std::string what_to_do_in(const std::string& place) {
-  return fmt::format("look at what is done in `{}`: time.sleep, locks, files and network reads", place);
+  return fmt::format(
+      "look at what is done in `{}`: time.sleep, locks (the interpreter's too, which other Python threads hold), files and network reads",
+      place);
 }
 
 // Where several ranks do it: the line that they are mostly seen at then.
@@ -139,8 +141,9 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
   finding.evidence = {fmt::format(
       "not on a core: none of its training threads ran or wanted to for {} on rank {}, {} of its time",
       format_duration(off(most)), most.rank, format_share(off(most), most.measures.window_ns))};
-  finding.remedy = "look in forward and backward for time.sleep, locks, files and network reads; " +
-                   how_to_name_it(context.diagnosis.job) + "; NVTX ranges show it in the timeline";
+  finding.remedy =
+      "look in forward and backward for time.sleep, locks (the interpreter's too, which other Python threads hold), files and network reads; " +
+      how_to_name_it(context.diagnosis.job) + "; NVTX ranges show it in the timeline";
   if (place) {
     finding.evidence.push_back(describe_looks(*place, fmt::format("rank {}'s", most.rank)));
     finding.remedy = what_to_do_in(place->place);

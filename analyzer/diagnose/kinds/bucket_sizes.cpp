@@ -26,11 +26,11 @@ constexpr Explanation kBucketsTooLargeExplained{
         "A bucket leaves when its last gradient is there. With one or two of them the last ends long after "
         "backward.",
     .found =
-        "At most 2 all-reduces a step, of 2 MiB and more; the exposed transfer that compute could cover "
-        "reaches 5 %. Only where three steps at least have them, and where all-reduces of known size are three "
+        "At most 2 all-reduces a step, of 2 MiB and more in the mean; the exposed transfer that compute could "
+        "cover, but for an eighth of all (a last small piece has nothing to hide behind), reaches 5 %. Only where three steps at least have them, and where all-reduces of known size are three "
         "quarters of all transfer; those below 4 KiB are no buckets, and do not count.",
     .wrong = "Smaller buckets do not shorten the step: then starts cost what overlap gains.",
-    .lost = "the exposed transfer that compute could cover",
+    .lost = "the exposed transfer that compute could cover, without that of a last small piece",
     .remedies = kBucketsTooLargeRemedies,
 };
 constexpr FindingKind kBucketsTooLarge{
@@ -125,15 +125,20 @@ std::string describe_buckets(const BucketSteps& buckets) {
 
 void find_large_buckets(const FindingContext& context, const BucketSteps& buckets,
                         std::vector<Finding>& findings) {
-  if (buckets.per_step > kFewBuckets || buckets.bucket_bytes < 2 * kMebibyte) return;
-  const std::int64_t lost = std::min(context.coverable_transfer(), buckets.transfer_ns);
+  // Of two pieces the median is the smaller one: in the mean they are large, or not.
+  if (buckets.per_step > kFewBuckets || buckets.bytes_per_step < buckets.per_step * 2 * kMebibyte) return;
+  // The last piece has no computation left to hide behind, however small the pieces are.
+  const std::int64_t lost =
+      std::min(context.coverable_transfer(), buckets.transfer_ns) - buckets.transfer_ns / kGoodBuckets;
   if (!context.is_worth(lost, kOverlapPermille)) return;
   Finding finding = kBucketsTooLarge.make();
   finding.evidence = {
       describe_buckets(buckets),
-      fmt::format("{} of transfer is exposed that compute could cover", format_duration(lost))};
+      fmt::format("{} of transfer is exposed that compute could cover, without that of a last small piece",
+                  format_duration(lost))};
   finding.remedy = bucket_size_knobs(
       whole_mebibytes(static_cast<double>(buckets.bytes_per_step) / kGoodBuckets), buckets.data_type);
+  finding.remedy += ". The gradient of a weight that is larger travels whole";
   finding.lost_ns = lost;
   findings.push_back(std::move(finding));
 }

@@ -13,11 +13,21 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(Findings, OneLargeBucketIsTooLarge) {
-  const Report report = report_of(bucketed_job(1, 0, 0, 80 << 20, 4000 * us));
+  const Report report = report_of(bucketed_job(1, 0, 0, 80 << 20, 8000 * us));
   const Finding large = finding(report, "buckets_too_large");
   EXPECT_THAT(large.remedy, HasSubstr("bucket_cap_mb=10"));  // 80 MiB in eight
-  EXPECT_EQ(large.lost_ns, 2 * 3 * 4000 * us);
+  EXPECT_EQ(large.lost_ns, 2 * 3 * 7000 * us) << "of eight pieces the last one is exposed";
   EXPECT_THAT(codes_of(report.findings), Not(Contains("no_overlap")));
+}
+
+// Seen of a healthy job, DDP with bucket_cap_mb=1: pieces of 1 MiB and of 5 are 3 MiB in the mean, those of 1
+// and 2.5 are not large, whichever of them is the median.
+TEST(Findings, OfTwoBucketsTheMeanSaysWhetherTheyAreLarge) {
+  for (const bool is_large : {false, true}) {
+    const std::int64_t first = is_large ? 5 << 20 : 5 << 19;
+    const Report report = report_of(bucketed_job(2, 1 << 20, 4000 * us, first, 8000 * us));
+    EXPECT_EQ(testing::Matches(Contains("buckets_too_large"))(codes_of(report.findings)), is_large);
+  }
 }
 
 TEST(Findings, ManySmallBucketsAreTooSmall) {

@@ -214,12 +214,14 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
     }
     finding.evidence = {
         fmt::format("{}a training thread is ready and waits for a core for {} of {} time",
-                    count == 1 ? "" : "on the median rank ",
+                    count == 1   ? ""
+                    : count == 2 ? "on that of the two ranks that waits less "
+                                 : "on the median rank ",
                     format_share(static_cast<std::int64_t>(shortage.share * 1000), 1000),
                     all_have_steps(context.report, shortage) ? "the steps'" : "its"),
         fmt::format(
             "{} training threads want {:.1f} cores on average, and get {:.1f} of the {} that {} may use",
-            count == 1 ? "its" : "their", shortage.wanted, shortage.got, number(shortage.cores),
+            count == 1 ? "its" : "together their", shortage.wanted, shortage.got, number(shortage.cores),
             count == 1 ? "it" : "they")};
     // For that reason, or for what another finding names.
     const LatenessReport& lateness = context.report.lateness;

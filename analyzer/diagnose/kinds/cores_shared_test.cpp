@@ -140,7 +140,7 @@ TEST(Findings, ARankWithCoresOfItsOwnIsNamedByItsNumber) {
       titles.push_back(finding.title);
       EXPECT_THAT(finding.evidence[1],
                   HasSubstr(titles.back().starts_with("rank 2") ? "its training threads want"
-                                                                : "their training threads want"));
+                                                                : "together their training threads want"));
     }
   EXPECT_THAT(titles, testing::UnorderedElementsAre(
                           "ranks 0, 1 of node0 wait for cores that other programs or threads have",

@@ -201,6 +201,17 @@ std::string_view how_to_move_less(const FindingContext& context, const LongestTr
   if (!trains || (is_point_to_point(longest.operation) && context.report.pipeline.empty()))
     return "send it in bfloat16, or less often";
   if (is_point_to_point(longest.operation)) return "smaller activations, in bfloat16";
+  // Of so little the time is that of starting it, and these are no gradients.
+  constexpr std::int64_t kTiny = 64 << 10;
+  const bool is_tiny = !longest.bytes.empty() && lower_median(longest.bytes) <= kTiny;
+  if (longest.operation == Operation::broadcast)
+    return is_tiny
+               ? "DDP(broadcast_buffers=False) where its buffers need not be equal on all ranks, or less often"
+               : "gradient accumulation, parameters in bfloat16";
+  if (longest.operation == Operation::all_gather)
+    return is_tiny ? "metrics gathered once in so many steps"
+                   : "gradient accumulation, parameters in bfloat16";
+  if (is_tiny) return "less often, or several in one operation";
   return "gradient accumulation, gradients in bfloat16";
 }
 

@@ -14,6 +14,7 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/hang_words.h"
+#include "analyzer/model/warns_of.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -142,6 +143,11 @@ Words words_for(const FindingContext& context) {
         "again",
         "mark the steps (docs/instrumentation.md; torch.profiler's step(); `lockstep record` finds an "
         "optimizer's)"};
+  if (warns_of(report.warnings, kStepsApart))
+    return {
+        "ranks wait for each other; their steps do not go together, so that nobody can tell who is late",
+        "mark what all ranks do together as a step (`lockstep.step`, docs/instrumentation.md); if they do it "
+        "at different speeds, give the slower ones fewer local steps"};
   if (lateness.ranks.empty()) {
     if (std::optional<Words> unequal = words_for_unequal_steps(context)) return *std::move(unequal);
     return {"ranks wait for each other; of no step all ranks are known, so that nobody can tell who is late",
@@ -183,7 +189,8 @@ void find_imbalance(const FindingContext& context, std::vector<Finding>& finding
   Words words = words_for(context);
   finding.title = std::move(words.title);
   finding.remedy = std::move(words.remedy);
-  if (std::string fact = most_waited_for(context.report); !fact.empty())
+  if (std::string fact = most_waited_for(context.report);
+      !fact.empty() && !warns_of(context.report.warnings, kStepsApart))
     finding.evidence.push_back(std::move(fact));
   findings.push_back(std::move(finding));
 }
