@@ -48,17 +48,6 @@ void say_it_computes(Finding& finding) {
       "(docs/instrumentation.md)";
 }
 
-// Hardly anything is known as computation, and no backward pass: what their threads run may be all of it.
-bool knows_no_computation(const FindingContext& context) {
-  for (const RankTrace& rank : context.diagnosis.job.ranks)
-    for (const Computation& computation : rank.computations)
-      if (computation.pass == Pass::backward) return false;
-  std::int64_t compute = 0;
-  for (const RankReport& rank : context.report.ranks)
-    compute = saturating_add(compute, rank.measures.compute_ns);
-  return !context.is_worth(compute, 10);
-}
-
 void say_no_computation_is_known(Finding& finding, const std::string& who, const std::string& place,
                                  const ThreadsInGaps& threads) {
   finding.is_note = true;
@@ -119,6 +108,16 @@ void say_it_collects_garbage(const OneRanksPlace& place, std::int64_t collected_
 }
 
 }  // namespace
+
+bool knows_no_computation(const FindingContext& context) {
+  for (const RankTrace& rank : context.diagnosis.job.ranks)
+    for (const Computation& computation : rank.computations)
+      if (computation.pass == Pass::backward) return false;
+  std::int64_t compute = 0;
+  for (const RankReport& rank : context.report.ranks)
+    compute = saturating_add(compute, rank.measures.compute_ns);
+  return !context.is_worth(compute, 10);
+}
 
 ThreadsInGaps threads_in_gaps(const FindingContext& context) {
   ThreadsInGaps threads;

@@ -106,7 +106,7 @@ function columnChart(columns, {label, format = ns => duration(Math.round(ns)), h
     const y = height - tall(most * part);
     svg.append(element('svg:line', {class: 'grid', x1: side, x2: width, y1: y, y2: y}), element('svg:text', {x: side - 6, y: y + 4, 'text-anchor': 'end'}, part === 0 ? '0' : format(most * part)));
   }
-  const every = Math.ceil((letters * 6.4 + 6) / slot);
+  const every = Math.ceil((letters * 6.4 + 14) / slot);
   columns.forEach((column, at) => {
     const x = side + at * slot, group = element('svg:g', {...column.attributes, ...telling(() => column.tip)});
     group.append(element('svg:rect', {x, y: 0, width: slot, height, fill: 'transparent'}));

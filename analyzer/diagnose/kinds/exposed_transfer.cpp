@@ -10,6 +10,7 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/idle_words.h"
 #include "analyzer/diagnose/hang_words.h"
 #include "analyzer/diagnose/knobs.h"
 #include "analyzer/diagnose/links.h"
@@ -297,6 +298,8 @@ void find_exposed_transfer(const FindingContext& context, std::vector<Finding>& 
   const Words words = words_for(context, longest, between_hosts.is_most(), between_hosts.is_slow());
   Finding finding = context.all_of_its_cause(words.kind);
   finding.title = words.title;
+  if (context.on_cpu && words.kind.code == kExposedTransfer.code && knows_no_computation(context))
+    finding.title = "data moves; of what is computed beside it the trace knows hardly anything";
   finding.lost_ns = all - held;
   if (context.is_worth(held, 10)) {
     finding.evidence.front() += ", with the time in which roots of broadcasts wait for receivers";

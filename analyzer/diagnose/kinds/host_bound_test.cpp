@@ -360,6 +360,11 @@ TEST(HostBound, WhatIsComputedUnknownIsNotLost) {
       rank.scheduling.push_back(point);
     }
   }
+  // How much of that time their threads ran makes no difference to what is known.
+  Job without_scheduling = job;
+  for (RankTrace& rank : without_scheduling.ranks) rank.scheduling.clear();
+  EXPECT_THAT(finding(report_of(without_scheduling), "idle_between_computations").title,
+              testing::HasSubstr("hardly any computation of this program was recognized"));
   const Finding found = finding(report_of(job), "idle_between_computations");
   EXPECT_EQ(
       found.title,
