@@ -10,8 +10,8 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
-#include "analyzer/diagnose/idle_words.h"
 #include "analyzer/diagnose/hang_words.h"
+#include "analyzer/diagnose/idle_words.h"
 #include "analyzer/diagnose/knobs.h"
 #include "analyzer/diagnose/links.h"
 #include "analyzer/diagnose/unanswered.h"

@@ -57,6 +57,42 @@ TEST(Findings, WhatWouldMoveLessFollowsWhatMoves) {
   EXPECT_THAT(remedy_of(What::messages), HasSubstr("move less (send it in bfloat16, or less often)"));
 }
 
+// Seen: metrics gathered as objects of 100 bytes, and BatchNorm's statistics broadcast, were advised as
+// gradients are.
+TEST(Findings, MessagesThatAreNoGradientsAreNotAdvisedAsThese) {
+  const auto remedy_of = [](Operation operation, std::int64_t bytes) {
+    JobBuilder job;
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      job.rank(rank).compute(0, 500 * us).launched(-2, -1);
+      job.rank(rank).collective(operation, 400 * us, 900 * us).bytes(bytes).launched(1, 2);
+    }
+    return finding(report_of(job), "exposed_transfer").remedy;
+  };
+  EXPECT_THAT(remedy_of(Operation::all_gather, 100), HasSubstr("(metrics gathered once in so many steps)"));
+  EXPECT_THAT(remedy_of(Operation::broadcast, 128), HasSubstr("(DDP(broadcast_buffers=False)"));
+  EXPECT_THAT(remedy_of(Operation::all_reduce, 2400), HasSubstr("(less often, or several in one operation)"));
+  EXPECT_THAT(remedy_of(Operation::broadcast, 1 << 20), HasSubstr("parameters in bfloat16"));
+  EXPECT_THAT(remedy_of(Operation::all_reduce, 1 << 20), HasSubstr("gradients in bfloat16"));
+}
+
+// Seen of an inference server: "data moves while nothing is computed" stood where no wrapper names a pass.
+TEST(Findings, WhereNoComputationIsKnownNobodySaysThatNoneWas) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    RankTrace& trace = job.rank(rank).trace();
+    trace.device = "cpu";
+    trace.host = "a";
+    job.rank(rank)
+        .compute(0, us)
+        .launched(-2, -1)
+        .all_reduce(400 * us, 900 * us)
+        .bytes(1 << 20)
+        .launched(1, 2);
+  }
+  EXPECT_EQ(finding(report_of(job), "exposed_transfer").title,
+            "data moves; of what is computed beside it the trace knows hardly anything");
+}
+
 // Two ranks on two hosts compute for 1 ms and reduce for 1 ms, a fifth of it hidden, so many times; so many
 // bytes each in the first half of the run, and in the second.
 Report between_hosts(int times, std::int64_t bytes, std::int64_t bytes_later) {
