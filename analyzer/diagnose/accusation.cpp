@@ -96,14 +96,46 @@ bool computes_steadily(const StepTable& steps, std::int32_t rank) {
   return moved_ns <= window_ns / kOfStep;
 }
 
-// Something other than its time tells that the rank does more than the others; or it idles for so much longer
+// Something other than its time tells that the rank does more than the others, or one part of what it
+// computes takes longer, where a want of cores would make all of it longer; or it idles for so much longer
 // that no want of cores explains it.
 bool has_own_evidence(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
   constexpr std::int64_t kIdling = 4;
   if (late.cause == Cause::host_bound || late.cause == Cause::data_wait)
     return late.cause_ns >= kIdling * late.others_ns || collects_garbage_alone(context, steps, late);
-  const std::string code = reason_of(context, steps, late).code;
-  return code == "more_work" || code == "other_kernels";
+  const LateReason reason = reason_of(context, steps, late);
+  return reason.code == "more_work" || reason.code == "other_kernels" || reason.names_part ||
+         reason.names_line;
+}
+
+// Of CPUs on which other programs run: ranks of the rank's host wait for a core for a hundredth of their
+// steps.
+bool run_others_on_cores(const FindingContext& context, const StepTable& steps, std::int32_t rank) {
+  constexpr std::int64_t kOfWindow = 100;
+  const std::vector<RankTrace>& ranks = context.diagnosis.job.ranks;
+  const auto own = std::ranges::find(ranks, rank, &RankTrace::rank);
+  if (own == ranks.end()) return false;
+  for (std::size_t index = 0; index < steps.rank_count(); ++index) {
+    const auto other = std::ranges::find(ranks, steps.ranks[index], &RankTrace::rank);
+    if (other == ranks.end() || other->host != own->host) continue;
+    std::int64_t waited_ns = 0, window_ns = 0;
+    for (std::size_t step = 0; step < steps.steps.size(); ++step) {
+      const Measures& measures = steps.cell(step, index).measures;
+      waited_ns = saturating_add(waited_ns, measures.run_queue_ns.value_or(0));
+      window_ns = saturating_add(window_ns, measures.window_ns);
+    }
+    if (waited_ns > 0 && waited_ns >= window_ns / kOfWindow) return true;
+  }
+  return false;
+}
+
+// It computes a little longer where other programs take caches, the memory's bandwidth and a core's other
+// thread: healthy ranks of one job, with the same work, ran up to 8 % longer than each other so, throughout.
+bool may_be_shared_caches(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
+  constexpr std::int64_t kOfOthers = 8;
+  return context.on_cpu && late.cause == Cause::compute && kOfOthers * late.cause_ns < late.others_ns &&
+         run_others_on_cores(context, steps, late.rank) && !has_own_evidence(context, steps, late) &&
+         !has_slower_layers(context.report, late.rank);
 }
 
 // Of ranks that share a GPU, who makes the others wait is the GPU's choice in part.
@@ -189,6 +221,7 @@ std::optional<NotAccused> for_want_of_cores(const FindingContext& context, const
   if (are_cores_unknown(context, late.rank) && !computes_steadily(steps, late.rank) &&
       !has_own_evidence(context, steps, late))
     return NotAccused::cores_unknown;
+  if (may_be_shared_caches(context, steps, late)) return NotAccused::cores_unknown;
   const bool are_short = shortage_of(context.shortages, late.rank) != nullptr;
   const NotAccused reason = are_short ? NotAccused::cores_shared : NotAccused::cores_unknown;
   // Where computations run on cores, so do transfers, on threads that nobody looks at.

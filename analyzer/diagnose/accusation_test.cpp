@@ -11,6 +11,7 @@
 #include "analyzer/diagnose/shared_host_jobs.h"
 #include "analyzer/diagnose/test_reports.h"
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/text.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -98,6 +99,18 @@ TEST(Accusation, WhereCoresAreShortTheReportSaysWhyALateRankIsNotAccused) {
   EXPECT_TRUE(lateness(report, 1).is_late);
   expect_not_accused(report, 1, NotAccused::cores_shared);
   EXPECT_FALSE(persistent(report, 1).has_value());
+}
+
+// Seen of a healthy Hugging Face Trainer beside other programs: 5.3 %, while its threads had a core.
+TEST(Accusation, ALittleMoreComputationBesideOtherProgramsIsNoFault) {
+  const auto longer_by = [](Nanoseconds us_longer, Nanoseconds waits) {
+    return report_of(SharedHost{.waits_0 = waits, .waits_1 = waits, .more_1 = us_longer, .moves = 20});
+  };
+  expect_accused(longer_by(150, 0), 1, "straggler_persistent");  // of 2 ms
+  const Report beside_others = longer_by(150, 60);
+  expect_not_accused(beside_others, 1, NotAccused::cores_unknown);
+  EXPECT_THAT(to_text(beside_others, {}), HasSubstr("Which rank is slow can't be told"));
+  expect_accused(longer_by(400, 60), 1, "straggler_persistent");
 }
 
 // Seen of a healthy job on busy cores that was recorded without the source `scheduling`: one of its two ranks

@@ -174,7 +174,7 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
         fmt::format("in {} of {} it launches the same kernels in the same sizes as most others: if its work "
                     "is larger, then in kernels that are launched alike whatever they have to do",
                     *alike, format_plural(static_cast<std::int64_t>(steps.steps.size()), "step")));
-  const bool has_place = say_where_it_computes(context, steps, late, reason);
+  const bool has_place = reason.names_part = say_where_it_computes(context, steps, late, reason);
   ClockComparison clocks;
   if (!context.on_cpu) clocks = compare_clocks(context, steps, late);
   reason.evidence.insert(reason.evidence.end(), clocks.evidence.begin(), clocks.evidence.end());

@@ -25,6 +25,7 @@ struct LateReason {
   // How long a step it does so longer, where that is another time than the cause's (`blocked`).
   std::optional<std::int64_t> ns;
   ComparedParts parts;      // where it computes longer
+  bool names_part = false;  // of the model, in which it does so
   bool names_line = false;  // of Python, in which it does so: more than the delay analysis knows
   std::string line;         // of Python, wherever one is named: "`step (env.py:13)`"
 };

@@ -112,18 +112,24 @@ std::vector<std::int32_t> late_ranks_open_for(const Report& report, NotAccused r
   return late;
 }
 
-// Of ranks that nobody can blame because nothing tells whether they had cores: what is not recorded.
+// Of ranks that nobody can blame because nothing tells whether the cores are why: what is not known.
 std::string without_cores_known(const Report& report) {
+  const auto late_by = [&](Cause cause) {
+    return std::ranges::any_of(report.lateness.ranks, [cause](const RankLateness& rank) {
+      return rank.not_accused_because == NotAccused::cores_unknown && rank.cause == cause;
+    });
+  };
   const bool is_scheduling_known = std::ranges::any_of(
       report.ranks, [](const RankReport& rank) { return rank.measures.run_queue_ns.has_value(); });
-  const bool is_by_transfers = std::ranges::any_of(report.lateness.ranks, [](const RankLateness& rank) {
-    return rank.not_accused_because == NotAccused::cores_unknown && rank.cause == Cause::transfer;
-  });
-  return is_scheduling_known || is_by_transfers
-             ? "because operations end later on it than on the others. Within a host that may be because its "
-               "communication threads wait for a core, of which nothing is recorded"
-             : "and whether its threads had no core meanwhile nothing tells: `lockstep record` with the "
-               "source `scheduling`, which is on by default, does";
+  if (late_by(Cause::compute) && is_scheduling_known)
+    return "and computes a little longer. Other programs run on these cores, and what they take of caches and memory "
+           "makes healthy ranks as slow; what tells is a counter `tokens` of each rank's work, or `lockstep record "
+           "--operators`";
+  if (late_by(Cause::transfer) || is_scheduling_known)
+    return "because operations end later on it than on the others. Within a host that may be because its "
+           "communication threads wait for a core, of which nothing is recorded";
+  return "and whether its threads had no core meanwhile nothing tells: `lockstep record` with the source "
+         "`scheduling`, which is on by default, does";
 }
 
 // Ranks are late, and no finding says that it is their own doing: it costs too little, where cores are few

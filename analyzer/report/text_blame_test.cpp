@@ -66,6 +66,12 @@ TEST(TextBlame, WhereNothingTellsOfCoresItSaysWhatToRecord) {
                 "nothing tells: `lockstep record` with the source `scheduling`, which is on by default, "
                 "does."));
   for (RankReport& rank : report.ranks) rank.measures.run_queue_ns = 0;
+  report.lateness.ranks[0].cause = Cause::compute;
+  EXPECT_THAT(
+      text_of(report, 400),
+      HasSubstr("rank 2 comes last again and again, and computes a little longer. Other programs run on "
+                "these cores"));
+  report.lateness.ranks[0].cause = Cause::transfer;
   EXPECT_THAT(text_of(report, 400),
               HasSubstr("its communication threads wait for a core, of which nothing is recorded"));
 }
