@@ -220,7 +220,9 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
       reason.ns && context.report.lateness.step_ns > 0
           ? fmt::format(" ({} of each step)", format_share(*reason.ns, context.report.lateness.step_ns))
           : when.how_much;
-  const std::optional<Growth> growth = when.period > 0 ? std::nullopt : growth_of(steps, late.rank);
+  // What it waits for a core is up to the other programs, and grows with what these do.
+  const bool may_grow = when.period == 0 && reason.code != kWaitsForCore;
+  const std::optional<Growth> growth = may_grow ? growth_of(steps, late.rank) : std::nullopt;
   const char* const growing = growth ? " longer and longer" : "";
   finding.title = when.by_cause ? fmt::format("{}rank {} {}{}: the others wait for it{}", when.begins,
                                               late.rank, reason.doing, how_much, growing)
