@@ -104,8 +104,8 @@ bool has_own_evidence(const FindingContext& context, const StepTable& steps, con
   if (late.cause == Cause::host_bound || late.cause == Cause::data_wait)
     return late.cause_ns >= kIdling * late.others_ns || collects_garbage_alone(context, steps, late);
   const LateReason reason = reason_of(context, steps, late);
-  return reason.code == "more_work" || reason.code == "other_kernels" || reason.names_part ||
-         reason.names_line;
+  return reason.code == "more_work" || reason.code == "other_kernels" || reason.code == "blocked" ||
+         reason.names_part || reason.names_line;
 }
 
 // Of CPUs on which other programs run: ranks of the rank's host wait for a core for a hundredth of their
@@ -129,12 +129,24 @@ bool run_others_on_cores(const FindingContext& context, const StepTable& steps, 
   return false;
 }
 
-// It computes a little longer where other programs take caches, the memory's bandwidth and a core's other
-// thread: healthy ranks of one job, with the same work, ran up to 8 % longer than each other so, throughout.
-bool may_be_shared_caches(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
-  constexpr std::int64_t kOfOthers = 8;
-  return context.on_cpu && late.cause == Cause::compute && kOfOthers * late.cause_ns < late.others_ns &&
-         run_others_on_cores(context, steps, late.rank) && !has_own_evidence(context, steps, late) &&
+// Its threads ran twice as long as those of the others, in the mean over the steps.
+bool ran_twice_as_long(const StepTable& steps, std::int32_t rank) {
+  const std::optional<std::int64_t> more = mean_excess(steps, rank, &Measures::on_core_ns);
+  if (!more || steps.steps.empty()) return false;
+  std::int64_t own = 0;
+  for (std::size_t step = 0; step < steps.steps.size(); ++step)
+    own = saturating_add(own, steps.cell(step, steps.index_of(rank)).measures.on_core_ns.value_or(0));
+  return 2 * *more >= own / static_cast<std::int64_t>(steps.steps.size());
+}
+
+// It computes longer, by less than the others compute at all, and nothing shows that it has more to compute.
+// Beside other programs the same work takes processes of one job up to half as long again, throughout a run:
+// where their memory lies, what others take of caches, memory and a core's other thread. In the next run it
+// is another rank.
+bool may_be_a_slow_process(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
+  return context.on_cpu && late.cause == Cause::compute && late.cause_ns < late.others_ns &&
+         !ran_twice_as_long(steps, late.rank) && run_others_on_cores(context, steps, late.rank) &&
+         !has_fewer_cores(context.diagnosis.job, late.rank) && !has_own_evidence(context, steps, late) &&
          !has_slower_layers(context.report, late.rank);
 }
 
@@ -221,7 +233,7 @@ std::optional<NotAccused> for_want_of_cores(const FindingContext& context, const
   if (are_cores_unknown(context, late.rank) && !computes_steadily(steps, late.rank) &&
       !has_own_evidence(context, steps, late))
     return NotAccused::cores_unknown;
-  if (may_be_shared_caches(context, steps, late)) return NotAccused::cores_unknown;
+  if (may_be_a_slow_process(context, steps, late)) return NotAccused::cores_unknown;
   const bool are_short = shortage_of(context.shortages, late.rank) != nullptr;
   const NotAccused reason = are_short ? NotAccused::cores_shared : NotAccused::cores_unknown;
   // Where computations run on cores, so do transfers, on threads that nobody looks at.

@@ -29,12 +29,12 @@ std::int64_t lost_by_others(const FindingContext& context, const BlameReport& bl
 
 // Why the rank may be late in these steps for want of a core alone; nothing where it may not. cores_shared:
 // its host's cores do not suffice. cores_unknown: it computes on the CPU and is late for transfers within its
-// host, which the cores carry out, and by nothing else that is half of it; or computes longer by less than an
-// eighth where ranks of its host wait for a core for a hundredth of their steps, for other programs' use of
-// caches and memory does that, too; or nothing was recorded of its
-// waiting for a core, another rank is on its host, what it computes moves from step to step by 4 % of a step,
-// as that of healthy ranks does on busy cores, and what it does longer has no evidence of its own (more work,
-// garbage collections, idling or loading four times as long as the others).
+// host, which the cores carry out, and by nothing else that is half of it; or computes longer where ranks of
+// its host wait for a core for a hundredth of their steps, by less than the others compute at all, and has no
+// evidence of its own for it, for processes of one job differ by as much there with the same work; or nothing
+// was recorded of its waiting for a core, another rank is on its host, what it computes moves from step to
+// step by 4 % of a step, as that of healthy ranks does on busy cores, and what it does longer has no evidence
+// of its own (more work, garbage collections, idling or loading four times as long as the others).
 std::optional<NotAccused> for_want_of_cores(const FindingContext& context, const StepTable& steps,
                                             const RankLateness& late);
 

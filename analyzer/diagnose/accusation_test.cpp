@@ -101,8 +101,9 @@ TEST(Accusation, WhereCoresAreShortTheReportSaysWhyALateRankIsNotAccused) {
   EXPECT_FALSE(persistent(report, 1).has_value());
 }
 
-// Seen of a healthy Hugging Face Trainer beside other programs: 5.3 %, while its threads had a core.
-TEST(Accusation, ALittleMoreComputationBesideOtherProgramsIsNoFault) {
+// Seen of healthy jobs beside other programs, while their threads had a core: 5.3 % (Hugging Face's Trainer),
+// 14 to 43 % (Lightning), each time another rank.
+TEST(Accusation, MoreComputationBesideOtherProgramsIsNoFaultByItself) {
   const auto longer_by = [](Nanoseconds us_longer, Nanoseconds waits) {
     return report_of(SharedHost{.waits_0 = waits, .waits_1 = waits, .more_1 = us_longer, .moves = 20});
   };
@@ -110,7 +111,8 @@ TEST(Accusation, ALittleMoreComputationBesideOtherProgramsIsNoFault) {
   const Report beside_others = longer_by(150, 60);
   expect_not_accused(beside_others, 1, NotAccused::cores_unknown);
   EXPECT_THAT(to_text(beside_others, {}), HasSubstr("Which rank is slow can't be told"));
-  expect_accused(longer_by(400, 60), 1, "straggler_persistent");
+  expect_not_accused(longer_by(900, 60), 1, NotAccused::cores_unknown);
+  expect_accused(longer_by(2200, 60), 1, "straggler_persistent");  // twice as long
 }
 
 // Seen of a healthy job on busy cores that was recorded without the source `scheduling`: one of its two ranks

@@ -148,6 +148,14 @@ ComputeWords words_of_compute(const RankLateness& late, const LatePart& whole,
               format_duration(whole.others_ns + whole.ns), format_duration(whole.others_ns), ran)};
 }
 
+namespace {
+
+bool is_much_longer(const ComparedPart& part) {
+  return 5 * part.own_ns >= 8 * part.others_ns;
+}
+
+}  // namespace
+
 LateReason reason_of_compute(const FindingContext& context, const StepTable& steps, const RankLateness& late,
                              std::span<const Delay* const> delays) {
   LateReason reason;
@@ -166,7 +174,14 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
     return reason;
   }
   reason.code = "computes_longer";
-  const std::string computes = "computes " + how_much;
+  // Sleep between two looks at its threads is a part of the pass that it is in.
+  const auto ran = context.on_cpu ? mean_excess(steps, late.rank, &Measures::on_core_ns) : std::nullopt;
+  const bool hardly_ran = ran && 2 * *ran < late.cause_ns;
+  const std::string computes =
+      hardly_ran
+          ? fmt::format("spends {} longer in its passes, of which its threads ran for {}",
+                        format_duration(late.cause_ns), format_duration(std::max<std::int64_t>(0, *ran)))
+          : "computes " + how_much;
   reason.doing = computes;
   const std::optional<std::size_t> alike = steps_of_same_work(sizes, steps, late.rank);
   if (alike)
@@ -174,7 +189,8 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
         fmt::format("in {} of {} it launches the same kernels in the same sizes as most others: if its work "
                     "is larger, then in kernels that are launched alike whatever they have to do",
                     *alike, format_plural(static_cast<std::int64_t>(steps.steps.size()), "step")));
-  const bool has_place = reason.names_part = say_where_it_computes(context, steps, late, reason);
+  const bool has_place = say_where_it_computes(context, steps, late, reason);
+  reason.names_part = has_place && !reason.parts.rows.empty() && is_much_longer(reason.parts.rows.front());
   ClockComparison clocks;
   if (!context.on_cpu) clocks = compare_clocks(context, steps, late);
   reason.evidence.insert(reason.evidence.end(), clocks.evidence.begin(), clocks.evidence.end());
@@ -224,8 +240,8 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
   if (!has_place && reason.parts.rows.empty())
     reason.remedy += "; `lockstep record --operators` says in which module of the model it computes longer";
   if (reason.names_line)
-    reason.remedy = fmt::format("see what rank {} computes in {}, and whether the others do; else {}",
-                                late.rank, line, reason.remedy);
+    reason.remedy = fmt::format("see what rank {} {} in {}, and whether the others do; else {}", late.rank,
+                                hardly_ran ? "does, or waits for," : "computes", line, reason.remedy);
   return reason;
 }
 

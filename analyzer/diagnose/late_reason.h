@@ -24,8 +24,9 @@ struct LateReason {
   std::optional<LatePart> part;
   // How long a step it does so longer, where that is another time than the cause's (`blocked`).
   std::optional<std::int64_t> ns;
-  ComparedParts parts;      // where it computes longer
-  bool names_part = false;  // of the model, in which it does so
+  ComparedParts parts;  // where it computes longer
+  // A part of the model takes it three fifths longer, or more: a slower process takes longer in all of them.
+  bool names_part = false;
   bool names_line = false;  // of Python, in which it does so: more than the delay analysis knows
   std::string line;         // of Python, wherever one is named: "`step (env.py:13)`"
 };

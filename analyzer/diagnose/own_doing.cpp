@@ -59,7 +59,7 @@ bool runs_longer(const StepTable& steps, const RankLateness& late) {
 }  // namespace
 
 std::optional<RunsLonger> who_runs_longer(const FindingContext& context, const HostShortage& shortage) {
-  constexpr std::int64_t kOfOthers = 4, kOfWindow = 20;  // a quarter; a twentieth
+  constexpr std::int64_t kOfOthers = 1, kOfWindow = 20;  // as much again; a twentieth
   const StepTable& table = context.steps;
   if (!context.on_cpu || !context.report.lateness.can_tell) return std::nullopt;
   std::vector<std::size_t> ranks;  // of the table, that are short of cores

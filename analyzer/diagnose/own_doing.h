@@ -13,9 +13,10 @@ namespace lockstep::analyzer {
 bool has_fewer_cores(const Job& job, std::int32_t rank);
 
 // Of the ranks that are short of cores the one whose training threads ran longer than the others', summed
-// over the steps: by a quarter of the others' median and a twentieth of its own steps' time, and longer than
-// any other's in four of five steps. Nobody where the steps are too few to judge who is late, or one of the
-// ranks is not known in them. The time on a core is work, whoever else wants cores.
+// over the steps: twice as long as the others' median and by a twentieth of its own steps' time, and longer
+// than any other's in four of five steps. (By half as much again processes differ with the same work.) Nobody
+// where the steps are too few to judge who is late, or one of the ranks is not known in them. The time on a
+// core is work, whoever else wants cores.
 struct RunsLonger {
   std::int32_t rank = 0;
   std::int64_t ran_ns = 0;

@@ -170,7 +170,7 @@ TEST(OwnDoing, WhatSleepsWithinItsComputationIsAndDoesNotComputeLonger) {
           .reason,
       "computes_longer");
   // Half of it running: nobody can tell that from sleep alone.
-  EXPECT_EQ(finding(report_of(SharedHost{.waits_0 = 3000, .waits_1 = 3000, .more_1 = 1500, .asleep_1 = 1500}),
+  EXPECT_EQ(finding(report_of(SharedHost{.waits_0 = 3000, .waits_1 = 3000, .more_1 = 3000, .asleep_1 = 3000}),
                     "straggler_persistent")
                 .reason,
             "computes_longer");

@@ -69,8 +69,8 @@ TEST(TextBlame, WhereNothingTellsOfCoresItSaysWhatToRecord) {
   report.lateness.ranks[0].cause = Cause::compute;
   EXPECT_THAT(
       text_of(report, 400),
-      HasSubstr("rank 2 comes last again and again, and computes a little longer. Other programs run on "
-                "these cores"));
+      HasSubstr(
+          "rank 2 comes last again and again, and computes longer, with nothing to show that it has more to compute"));
   report.lateness.ranks[0].cause = Cause::transfer;
   EXPECT_THAT(text_of(report, 400),
               HasSubstr("its communication threads wait for a core, of which nothing is recorded"));

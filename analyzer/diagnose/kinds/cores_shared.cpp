@@ -45,8 +45,8 @@ constexpr Explanation kCoresSharedExplained{
         "that do not train (data loaders, a thread of the program). So they have where one rank is late "
         "(straggler_persistent, straggler_since) because it waits for a core, may use the cores of another "
         "rank of its host and no fewer, and the median rank hardly waits. That a rank has more to do is said "
-        "where there are steps enough to judge who is late, and its threads run longer than the others' by a "
-        "quarter and by a twentieth of its steps' time, and longer than any other's in four of five steps.",
+        "where there are steps enough to judge who is late, and its threads run twice as long as the others', longer by a "
+        "twentieth of its steps' time, and longer than any other's in four of five steps.",
     .wrong =
         "The ranks wait as long alone on the host, with as many threads as cores: then a limit of the "
         "control group throttles them (cpu.max).",
