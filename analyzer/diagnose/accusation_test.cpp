@@ -111,6 +111,9 @@ TEST(Accusation, MoreComputationBesideOtherProgramsIsNoFaultByItself) {
   const Report beside_others = longer_by(150, 60);
   expect_not_accused(beside_others, 1, NotAccused::cores_unknown);
   EXPECT_THAT(to_text(beside_others, {}), HasSubstr("Which rank is slow can't be told"));
+  const Finding waiting = finding(longer_by(900, 60), "imbalance");
+  EXPECT_EQ(waiting.title, "ranks wait for each other, and whether it is one rank's fault can't be told");
+  EXPECT_FALSE(waiting.rank.has_value());
   expect_not_accused(longer_by(900, 60), 1, NotAccused::cores_unknown);
   expect_accused(longer_by(2200, 60), 1, "straggler_persistent");  // twice as long
 }

@@ -27,8 +27,9 @@ TIME_LIMIT = 300
 
 # name: what it is; the module that it needs besides torch; the sentence that a person who knows the program would write about
 # the healthy job on these cores; and the findings of which the first may be without contradicting that sentence. All share
-# their two cores with other programs (cores_shared), and all but the pipelines then take turns being late (jitter).
-BUSY = {"cores_shared", "jitter"}
+# their two cores with other programs (cores_shared), and all but the pipelines then take turns being late (jitter), or nobody
+# can tell who is (imbalance).
+BUSY = {"cores_shared", "jitter", "imbalance"}
 PROGRAMS = {
     "ddp": ("plain DDP with a DataLoader", None,
             "the cores are busy; all gradients travel in one bucket, after backward", BUSY | {"buckets_too_large", "no_overlap"}),

@@ -34,7 +34,8 @@ constexpr Explanation kImbalanceExplained{
         "Exposed barrier waits, but for what jitter leaves out, reach 5 % of all time, no late rank and no "
         "uneven batches explain half of them, and there are too few steps with every rank known (five; ten "
         "for two ranks), no step marks, ranks that have no steps, or only some of those of the others, or ranks "
-        "without a record.",
+        "without a record; or the ranks' steps do not go together (the warning `steps_apart`), or one comes last "
+        "again and again, on CPUs, for what may be the cores' doing (`cores_unknown`).",
     .wrong =
         "The waits are in a few operations only (start-up, checkpoints): select other steps with --steps.",
     .lost = "all of that waiting",
@@ -177,16 +178,44 @@ std::string most_waited_for(const Report& report) {
                      format_plural(most->collectives - most->scheduled_collectives, "operation"));
 }
 
+// Who comes last again and again, and may do so for what the cores of its host are like alone; nobody where
+// cores are short, which is said, or another finding accuses it.
+const RankLateness* late_for_unknown_cores(const FindingContext& context,
+                                           const std::vector<Finding>& findings) {
+  for (const RankLateness& late : context.report.lateness.ranks) {
+    const bool is_accused = std::ranges::any_of(findings, [&](const Finding& finding) {
+      return finding.rank == late.rank && finding.accuses == Accused::rank;
+    });
+    if (late.is_late && !is_accused &&
+        for_want_of_cores(context, context.steps, late) == NotAccused::cores_unknown)
+      return &late;
+  }
+  return nullptr;
+}
+
+Words words_for_unknown_cores(const RankLateness& late) {
+  const char* const by_computing =
+      "record again: if another rank comes last then, it is where processes' memory lies, or other programs. A "
+      "counter `tokens` tells how much each rank has to do (docs/instrumentation.md), and `lockstep record "
+      "--operators` where it takes longer";
+  return {"ranks wait for each other, and whether it is one rank's fault can't be told",
+          late.cause == Cause::compute
+              ? by_computing
+              : "see what else runs on these cores (`top`), keep it off them, and record again"};
+}
+
 void find_imbalance(const FindingContext& context, std::vector<Finding>& findings) {
   const std::int64_t all = context.total(Cause::barrier_wait);
   const std::int64_t behind = context.behind_hosts() + context.behind_gpu(findings);
   const std::int64_t lost = all - behind - std::min(context.scheduled.in_collectives_ns(), all - behind);
   // Jitter accounts for it; a late rank that is not worth a word needs no other.
-  if (context.report.lateness.can_tell && context.report.ranks_missing.empty()) return;
+  const bool can_tell = context.report.lateness.can_tell && context.report.ranks_missing.empty();
+  const RankLateness* const late = can_tell ? late_for_unknown_cores(context, findings) : nullptr;
+  if (can_tell && late == nullptr) return;
   if (!context.is_left_over(findings, Cause::barrier_wait, lost)) return;
   Finding finding = context.all_of_its_cause(kImbalance);
   finding.lost_ns = lost;
-  Words words = words_for(context);
+  Words words = late == nullptr ? words_for(context) : words_for_unknown_cores(*late);
   finding.title = std::move(words.title);
   finding.remedy = std::move(words.remedy);
   if (std::string fact = most_waited_for(context.report);
