@@ -100,6 +100,30 @@ std::optional<RunTimes> run_times(const Report& report, const std::set<std::int3
   return RunTimes{*own, *middle};
 }
 
+namespace {
+
+// Of a stage that computes a little longer, on a CPU that other programs use as well, and that has no more
+// layers: processes differ by as much there with the same work.
+bool may_be_a_slow_process(const Report& report, const PipelineReport& pipeline,
+                           const StageImbalance& imbalance) {
+  constexpr double kMuch = 1.25;
+  constexpr std::int64_t kOfWindow = 100;
+  if (static_cast<double>(imbalance.stage->compute_ns) >= kMuch * static_cast<double>(imbalance.median_ns))
+    return false;
+  const bool has_more_layers = std::ranges::any_of(pipeline.stages_detail, [&](const PipelineStage& other) {
+    return other.layers.size() < imbalance.stage->layers.size();
+  });
+  if (has_more_layers) return false;
+  return std::ranges::any_of(pipeline.stages_detail, [&](const PipelineStage& stage) {
+    const auto rank = std::ranges::find(report.ranks, stage.rank, &RankReport::rank);
+    if (rank == report.ranks.end() || rank->device != "cpu") return false;
+    const std::int64_t waited = rank->measures.run_queue_ns.value_or(0);
+    return waited > 0 && waited >= rank->measures.window_ns / kOfWindow;
+  });
+}
+
+}  // namespace
+
 std::optional<StageImbalance> stage_imbalance_of(const Report& report, const PipelineReport& pipeline) {
   if (pipeline.stages_detail.size() < 2 || !pipeline.bubble_ratio || !pipeline.passes_known)
     return std::nullopt;
@@ -108,7 +132,9 @@ std::optional<StageImbalance> stage_imbalance_of(const Report& report, const Pip
   for (const PipelineStage& stage : pipeline.stages_detail)
     if (stage.compute_ns > result.stage->compute_ns) result.stage = &stage;
   result.median_ns = median_compute(pipeline);
-  if (!computes_too_much(result.stage->compute_ns, result.median_ns)) return std::nullopt;
+  if (!computes_too_much(result.stage->compute_ns, result.median_ns) ||
+      may_be_a_slow_process(report, pipeline, result))
+    return std::nullopt;
   const std::int64_t excess_ns = result.stage->compute_ns - result.median_ns;
   std::int64_t most_of_each = std::numeric_limits<std::int64_t>::max();
   if (excess_ns <= waited_for_a_core(report, result.stage->rank)) {

@@ -92,6 +92,26 @@ TEST(PipelineFindings, AStageThatMayHaveWaitedForACoreIsNotCalledSlow) {
   }
 }
 
+// Seen of a healthy torchtitan pipeline beside other programs: "stage 1 computes 10.3 % more".
+TEST(PipelineFindings, BesideOtherProgramsAStageThatComputesALittleMoreIsNotUnbalanced) {
+  const auto is_found = [](Nanoseconds slower_by, Nanoseconds waited) {
+    PipelinePlan plan = plan_of(4, 8);
+    plan.slow_stage = 2;
+    plan.slower_by = slower_by;
+    JobBuilder job = pipeline_job(plan);
+    RankTrace& trace = job.rank(2).trace();
+    trace.device = "cpu";
+    SchedulingPoint begin{.time = trace.activities.front().begin}, end{.time = trace.activities.back().end};
+    end.on_cpu_ns = 200 * us;
+    end.runnable_ns = end.waited_ns = waited;
+    trace.scheduling = {begin, end};
+    return testing::Matches(Contains("unbalanced_stages"))(codes_of(report_of(job).findings));
+  };
+  EXPECT_TRUE(is_found(3 * us, 0)) << "a fifth more, and nobody else on the cores";
+  EXPECT_FALSE(is_found(3 * us, 10 * us));
+  EXPECT_TRUE(is_found(6 * us, 10 * us)) << "two fifths more";
+}
+
 // Seen on cores that were shared: all stages wait for them, the slow one most, and its threads run longer.
 TEST(PipelineFindings, AStageWhoseThreadsRunLongerHasMoreToDoHoweverLongItWaitsForACore) {
   PipelinePlan plan = plan_of(4, 8);
