@@ -105,7 +105,7 @@ bool has_own_evidence(const FindingContext& context, const StepTable& steps, con
     return late.cause_ns >= kIdling * late.others_ns || collects_garbage_alone(context, steps, late);
   const LateReason reason = reason_of(context, steps, late);
   return reason.code == "more_work" || reason.code == "other_kernels" || reason.code == "blocked" ||
-         reason.names_part || reason.names_line;
+         reason.names_part || (reason.names_line && reason.is_alone_there);
 }
 
 // Of CPUs on which other programs run: ranks of the rank's host wait for a core for a hundredth of their

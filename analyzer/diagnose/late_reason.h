@@ -27,8 +27,9 @@ struct LateReason {
   ComparedParts parts;  // where it computes longer
   // A part of the model takes it three fifths longer, or more: a slower process takes longer in all of them.
   bool names_part = false;
-  bool names_line = false;  // of Python, in which it does so: more than the delay analysis knows
-  std::string line;         // of Python, wherever one is named: "`step (env.py:13)`"
+  bool names_line = false;      // of Python, in which it does so: more than the delay analysis knows
+  bool is_alone_there = false;  // at that line: the others were seen there a quarter as often, at most
+  std::string line;             // of Python, wherever one is named: "`step (env.py:13)`"
 };
 
 // Of a rank that judge_lateness found late. Codes:

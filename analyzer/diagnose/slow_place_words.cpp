@@ -32,6 +32,7 @@ std::string name_where_python_was(const FindingContext& context, const StepTable
   const PlaceComparison found =
       compare_places(context.diagnosis.job, {late.rank, steps.ranks, steps.steps, late.cause_ns});
   if (!found.slow) return {};
+  reason.is_alone_there = found.slow->is_line || 4 * found.slow->others <= found.slow->looks;
   reason.evidence.push_back(fmt::format("{}; their median was seen {} {}", describe_looks(*found.slow, "its"),
                                         found.slow->is_line ? "at that line" : "in that function",
                                         format_plural(found.slow->others, "time")));
