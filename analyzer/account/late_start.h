@@ -1,6 +1,7 @@
 // Which rank the others wait for while the job starts.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 

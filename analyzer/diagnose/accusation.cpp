@@ -111,7 +111,6 @@ bool has_own_evidence(const FindingContext& context, const StepTable& steps, con
 // Of CPUs on which other programs run: ranks of the rank's host wait for a core for a hundredth of their
 // steps.
 bool run_others_on_cores(const FindingContext& context, const StepTable& steps, std::int32_t rank) {
-  constexpr std::int64_t kOfWindow = 100;
   const std::vector<RankTrace>& ranks = context.diagnosis.job.ranks;
   const auto own = std::ranges::find(ranks, rank, &RankTrace::rank);
   if (own == ranks.end()) return false;
@@ -124,7 +123,7 @@ bool run_others_on_cores(const FindingContext& context, const StepTable& steps, 
       waited_ns = saturating_add(waited_ns, measures.run_queue_ns.value_or(0));
       window_ns = saturating_add(window_ns, measures.window_ns);
     }
-    if (waited_ns > 0 && waited_ns >= window_ns / kOfWindow) return true;
+    if (is_beside_others(waited_ns, window_ns)) return true;
   }
   return false;
 }

@@ -42,6 +42,12 @@ std::vector<HostShortage> find_host_shortages(const Job& job, const Report& repo
 // How many cores a list of them has ("0-3,8": 5); 0: not known.
 std::size_t count_cores(const std::string& core_set);
 
+// Of ranks that wait for a core so long in windows of so much time: other programs run on their cores, be
+// these short or not.
+constexpr bool is_beside_others(std::int64_t waited_ns, std::int64_t window_ns) {
+  return waited_ns > 0 && waited_ns >= window_ns / 100;
+}
+
 // Another rank of the rank's host may use some of the same cores.
 bool shares_cores(const Job& job, std::int32_t rank);
 

@@ -71,14 +71,10 @@ void say_they_run(const Job& job, bool ran, Finding& finding) {
       "gradients of a model that no wrapper holds)",
       ran ? "ran, or wanted to, for at least half of that time"
           : "may have run for half of that time, which looks at them do not tell"));
-  const bool has_operators = std::any_of(job.ranks.begin(), job.ranks.end(), [](const RankTrace& rank) {
-    return std::any_of(rank.host_ranges.begin(), rank.host_ranges.end(),
-                       [](const HostRange& range) { return range.kind == HostKind::operation; });
-  });
   finding.remedy = fmt::format(
       "{}what that line does in Python: shorten it, or do it beside training. What it computes is part of the "
       "job's work",
-      has_operators ? "" : "`lockstep record --operators` tells what PyTorch computes there; ");
+      has_operators(job) ? "" : "`lockstep record --operators` tells what PyTorch computes there; ");
 }
 
 // What is computed outside of the passes that the trace knows lies between computations, and so does work

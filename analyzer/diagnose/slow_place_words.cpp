@@ -39,6 +39,13 @@ std::string name_where_python_was(const FindingContext& context, const StepTable
   return fmt::format("`{}`", found.slow->place);
 }
 
+bool has_operators(const Job& job) {
+  return std::ranges::any_of(job.ranks, [](const RankTrace& rank) {
+    return std::ranges::any_of(rank.host_ranges,
+                               [](const HostRange& range) { return range.kind == HostKind::operation; });
+  });
+}
+
 std::string how_to_name_it(const Job& job) {
   // A rank's looks in a second, at most, as they were taken.
   double looks = 0;
@@ -56,11 +63,7 @@ std::string how_to_name_it(const Job& job) {
   }
   constexpr double kMany = 50;
   if (looks == 0) return "`lockstep record` (with `--stacks 20`, its default) names the line of Python";
-  const bool has_operators = std::ranges::any_of(job.ranks, [](const RankTrace& rank) {
-    return std::ranges::any_of(rank.host_ranges,
-                               [](const HostRange& range) { return range.kind == HostKind::operation; });
-  });
-  if (has_operators) return "more looks at Python stacks (`--stacks 200`) may show a line";
+  if (has_operators(job)) return "more looks at Python stacks (`--stacks 200`) may show a line";
   return std::string("`lockstep record --operators` tells PyTorch's operators and modules") +
          (looks < kMany ? ", and more looks at Python stacks (`--stacks 100`) may show a line" : "");
 }

@@ -19,6 +19,9 @@ std::string name_where_python_was(const FindingContext& context, const StepTable
 // than the others". `whose`: "its", "rank 2's".
 std::string describe_looks(const SlowPlace& place, std::string_view whose);
 
+// Operators were recorded (`record --operators`, or a profile of them), on some rank.
+bool has_operators(const Job& job);
+
 // What to record, to see in which line of Python a rank is, as far as that is not done: "`lockstep record …".
 std::string how_to_name_it(const Job& job);
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/intervals/median.h"
 #include "base/time_math.h"
 
@@ -107,7 +108,6 @@ namespace {
 bool may_be_a_slow_process(const Report& report, const PipelineReport& pipeline,
                            const StageImbalance& imbalance) {
   constexpr double kMuch = 1.25;
-  constexpr std::int64_t kOfWindow = 100;
   if (static_cast<double>(imbalance.stage->compute_ns) >= kMuch * static_cast<double>(imbalance.median_ns))
     return false;
   const bool has_more_layers = std::ranges::any_of(pipeline.stages_detail, [&](const PipelineStage& other) {
@@ -116,9 +116,8 @@ bool may_be_a_slow_process(const Report& report, const PipelineReport& pipeline,
   if (has_more_layers) return false;
   return std::ranges::any_of(pipeline.stages_detail, [&](const PipelineStage& stage) {
     const auto rank = std::ranges::find(report.ranks, stage.rank, &RankReport::rank);
-    if (rank == report.ranks.end() || rank->device != "cpu") return false;
-    const std::int64_t waited = rank->measures.run_queue_ns.value_or(0);
-    return waited > 0 && waited >= rank->measures.window_ns / kOfWindow;
+    return rank != report.ranks.end() && rank->device == "cpu" &&
+           is_beside_others(rank->measures.run_queue_ns.value_or(0), rank->measures.window_ns);
   });
 }
 
