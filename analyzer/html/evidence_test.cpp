@@ -76,6 +76,17 @@ TEST(Evidence, BucketFindingsShowTheirOwnOperation) {
   EXPECT_EQ(picture_of(scatters), "cause");
 }
 
+TEST(Evidence, AHostsCoresAreEachRanksWaitingForOne) {
+  Report report = small_report();
+  EXPECT_EQ(picture_of(evidence_of(finding("cores_shared"), report)), "");
+  report.ranks[1].measures.run_queue_ns = 300;
+  const DrawnEvidence drawn = evidence_of(finding("cores_shared"), report);
+  EXPECT_EQ(picture_of(drawn), "core_waits");
+  const auto expected =
+      nlohmann::json::array({{report.ranks[1].rank, 300, report.ranks[1].measures.window_ns}});
+  EXPECT_EQ(nlohmann::json(drawn.data.members["waits"]), expected);
+}
+
 TEST(Evidence, TheRestIsACauseOrNothing) {
   const Report report = small_report();
   EXPECT_EQ(picture_of(evidence_of(finding("data_loading", Cause::data_wait), report)), "cause");

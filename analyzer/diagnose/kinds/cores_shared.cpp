@@ -60,6 +60,7 @@ constexpr FindingKind kCoresShared{
     .code = "cores_shared",
     .title = "ranks wait for a core of their host",
     .accuses = Accused::host,
+    .picture = "core_waits",
     .topic = Topic::short_cores,
     .explanation = &kCoresSharedExplained,
 };
