@@ -127,7 +127,7 @@ TEST(LittleKnown, OneOfTwoRanksIsAlwaysTheLastAndThatProvesNothing) {
   const Report report = report_of(job_of(2, 60, [&](int, std::int32_t) { return noise(); }).build());
   EXPECT_TRUE(report.lateness.can_tell);
   EXPECT_THAT(verdict_lines(report),
-              testing::Contains(HasSubstr("No rank is late throughout: over 60 steps")));
+              testing::Contains(HasSubstr("No rank is seen to be late throughout: over 60 steps")));
 }
 
 // Sequences of any length, the same on all ranks: a step takes one to five times as long as another.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/lateness/test_reports.h"
+#include "analyzer/report/unsettled_lateness.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -156,6 +157,34 @@ TEST(LateRanks, SaysHowManyStepsItWouldTake) {
             ? 0
             : 1;
   EXPECT_GE(found, 36);
+}
+
+// And what it says would show in the steps that there are does.
+TEST(LateRanks, SaysHowLateARankWouldHaveToBe) {
+  for (const std::size_t ranks : {2u, 4u}) {
+    for (const double noise : {0.05, 0.1}) {
+      const LatenessReport healthy = judge(simulate({.ranks = ranks, .steps = 50, .noise = noise}, 3));
+      const double shows = lateness_that_shows(healthy);
+      EXPECT_GT(shows, kLatenessToTell);
+      // A part of what it is slower by is lost in the median of the others, and the step is longer by it.
+      double slower = shows, seen = 0;
+      for (int tries = 0; tries < 20 && seen < shows; ++tries) {
+        slower *= 1.05;
+        seen = judge(simulate({.ranks = ranks, .steps = 20'000, .noise = noise, .slower = slower}, 1))
+                   .ranks[1]
+                   .share;
+      }
+      ASSERT_NEAR(seen, shows, 0.1 * shows);
+      int found = 0;
+      for (unsigned seed = 0; seed < 40; ++seed)
+        found +=
+            late_of(judge(simulate({.ranks = ranks, .steps = 50, .noise = noise, .slower = slower}, seed)))
+                    .empty()
+                ? 0
+                : 1;
+      EXPECT_GE(found, 36) << ranks << " ranks, noise " << noise << ": " << slower;
+    }
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -176,19 +177,27 @@ bool is_explained_otherwise(const Report& report, const BlameReport& blame) {
   });
 }
 
-// How many steps would show a rank that is late by little, where these do not and no finding says so.
-std::string what_would_tell_more(const Report& report) {
+// How late a rank would have to be to show in these steps, and how many would show one that is late by little
+// where no finding says so.
+std::string what_would_show(const Report& report) {
   constexpr std::int64_t kMaxSteps = 5'000;
   const LatenessReport& lateness = report.lateness;
   if (lateness.steps_to_tell <= lateness.steps) return "";
-  if (lateness.steps_to_tell > kMaxSteps)
-    return " They vary so much from step to step that one which is late by 3 % of a step would not show.";
+  const double shows = std::ceil(100 * lateness_that_shows(lateness));
+  if (shows >= 100) return " They vary so much from step to step that one which is late would not show.";
+  const std::string now = fmt::format(" One that is late by {:.0f} % of a step would have shown", shows);
   const bool is_said =
       std::any_of(report.findings.begin(), report.findings.end(),
                   [](const Finding& finding) { return finding.topic == Topic::taking_turns; });
-  if (is_said) return "";
-  return fmt::format(" One that is late by 3 % of a step would show after about {} steps.",
+  if (is_said || lateness.steps_to_tell > kMaxSteps || shows <= 3) return now + ".";
+  return fmt::format("{}; by 3 %, after about {} steps.", now,
                      format_count(two_digits(lateness.steps_to_tell)));
+}
+
+// A rank may be late by much and not show.
+bool shows_little(const Report& report) {
+  constexpr double kMuch = 0.1;
+  return lateness_that_shows(report.lateness) > kMuch;
 }
 
 // Ranks whose trace is damaged, or whose waits are not known: whether these are late nobody has judged. Of
@@ -225,13 +234,14 @@ void print_nobody_late(const Report& report, Page& page) {
               ? fmt::format(
                     "Of {} too little was recorded to tell; of the others none is late throughout: over ",
                     name_ranks(not_judged))
-          : lacking.any() ? "No other rank is late throughout: over "
-                          : "No rank is late throughout: over ")
+          : lacking.any()        ? "No other rank is late throughout: over "
+          : shows_little(report) ? "No rank is seen to be late throughout: over "
+                                 : "No rank is late throughout: over ")
       .text(fmt::format("{} steps ", report.lateness.steps));
   add_waiting(report, line);
   line.text(".");
   // More steps tell nothing of cores or a GPU that are short.
-  if (!few_cores && !shared_gpu) line.text(what_would_tell_more(report));
+  if (!few_cores && !shared_gpu) line.text(what_would_show(report));
   page.wrap(line, kIndent, kIndent);
 }
 

@@ -97,22 +97,36 @@ TEST(TextReport, ThatNobodyIsLateIsNotSaidWhereWantOfCoresHidesIt) {
   report.lateness.waiting_ns = 1'200'000;
   report.lateness.steps_to_tell = 610;
   report.lateness.ranks = {{.rank = 1}, {.rank = 2, .share = 0.06, .chance = 0.03}, {.rank = 0}};
+  EXPECT_THAT(
+      to_text(report, with_width(400)),
+      HasSubstr(
+          "No rank is seen to be late throughout: over 40 steps they wait for each other for 12.0 % of a "
+          "step. One that is late by 12 % of a step would have shown; by 3 %, after about 610 steps."));
+  report.lateness.steps_to_tell = 440;
+  EXPECT_THAT(
+      to_text(report, with_width(400)),
+      HasSubstr("No rank is late throughout: over 40 steps they wait for each other for 12.0 % of a "
+                "step. One that is late by 10 % of a step would have shown; by 3 %, after about 440 steps."));
+  report.lateness.steps_to_tell = 40 * 33 * 33;
   EXPECT_THAT(to_text(report, with_width(400)),
-              HasSubstr("No rank is late throughout: over 40 steps they wait for each other for 12.0 % of a "
-                        "step. One that is late by 3 % of a step would show after about 610 steps."));
+              HasSubstr("of a step. One that is late by 99 % of a step would have shown."));
+  report.lateness.steps_to_tell = 40 * 34 * 34;
+  EXPECT_THAT(to_text(report, with_width(400)),
+              HasSubstr("They vary so much from step to step that one which is late would not show."));
+  report.lateness.steps_to_tell = 610;
   report.lateness.ranks[1].not_accused_because = NotAccused::cores_shared;
   const std::string text = to_text(report, with_width(400));
   EXPECT_THAT(
       text,
       HasSubstr("Cores are short, and the scheduler decides who is last: whether a rank is late throughout "
                 "can't be told. Over 40 steps they wait for each other for 12.0 % of a step."));
-  EXPECT_THAT(text, AllOf(Not(HasSubstr("No rank is late")), Not(HasSubstr("would show after"))));
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("No rank is late")), Not(HasSubstr("would have shown"))));
   report.lateness.ranks[1].not_accused_because = NotAccused::gpu_shared;
   EXPECT_THAT(
       to_text(report, with_width(400)),
       AllOf(HasSubstr("Ranks share a GPU, which chooses whose work comes first: whether a rank is late "
                       "throughout can't be told. Over 40 steps "),
-            Not(HasSubstr("would show after"))));
+            Not(HasSubstr("would have shown"))));
 }
 
 TEST(TextReport, WhatAFindingSaysOfARanksHostIsNotSaidAgainWithoutAName) {

@@ -40,4 +40,9 @@ std::optional<UnsettledLateness> unsettled_lateness(const LatenessReport& latene
   return unsettled;
 }
 
+double lateness_that_shows(const LatenessReport& lateness) {
+  return kToTell * std::sqrt(std::max(1.0, static_cast<double>(lateness.steps_to_tell) /
+                                               static_cast<double>(lateness.steps)));
+}
+
 }  // namespace lockstep::analyzer

@@ -21,4 +21,9 @@ struct UnsettledLateness {
 // more, as consistently as healthy ranks are in 1 of 50 runs at most.
 std::optional<UnsettledLateness> unsettled_lateness(const LatenessReport& lateness);
 
+// How late a rank has to be to stand out of the steps that there are, in 95 of 100 runs: a share of a step,
+// 0.03 or more. It is what `steps_to_tell` says for 3 %, by the root of the number of steps, and more rather
+// than less where the least lateness that matters decides. Precondition: there are steps.
+double lateness_that_shows(const LatenessReport& lateness);
+
 }  // namespace lockstep::analyzer

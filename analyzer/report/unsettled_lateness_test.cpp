@@ -70,5 +70,15 @@ TEST(UnsettledLateness, OfClocksThatLeaveMoreOpenNoNumberOfStepsTells) {
   EXPECT_EQ(unsettled_lateness(lateness)->steps_wanted, 0);
 }
 
+TEST(LatenessThatShows, FallsWithTheRootOfTheNumberOfSteps) {
+  LatenessReport lateness = of_two(0, 1);
+  lateness.steps_to_tell = 16 * lateness.steps;
+  EXPECT_DOUBLE_EQ(lateness_that_shows(lateness), 0.12);
+  lateness.steps_to_tell = lateness.steps;
+  EXPECT_DOUBLE_EQ(lateness_that_shows(lateness), 0.03);
+  lateness.steps_to_tell = lateness.steps / 4;
+  EXPECT_DOUBLE_EQ(lateness_that_shows(lateness), 0.03) << "less was never asked for";
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer
