@@ -248,10 +248,16 @@ std::optional<NotAccused> for_want_of_cores(const FindingContext& context, const
   return may_be_cores ? std::optional(reason) : std::nullopt;
 }
 
-bool lacks_a_core_alone(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
+bool waits_for_a_shared_core(const FindingContext& context, const StepTable& steps,
+                             const RankLateness& late) {
   const Job& job = context.diagnosis.job;
-  return shortage_of(context.shortages, late.rank) == nullptr && shares_cores(job, late.rank) &&
-         !has_fewer_cores(job, late.rank) && reason_of(context, steps, late).code == kWaitsForCore;
+  return shares_cores(job, late.rank) && !has_fewer_cores(job, late.rank) &&
+         reason_of(context, steps, late).code == kWaitsForCore;
+}
+
+bool lacks_a_core_alone(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
+  return shortage_of(context.shortages, late.rank) == nullptr &&
+         waits_for_a_shared_core(context, steps, late);
 }
 
 std::optional<RankLateness> late_by_one_cause(const FindingContext& context, LateByCause& by_cause,

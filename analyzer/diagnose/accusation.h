@@ -38,6 +38,10 @@ std::int64_t lost_by_others(const FindingContext& context, const BlameReport& bl
 std::optional<NotAccused> for_want_of_cores(const FindingContext& context, const StepTable& steps,
                                             const RankLateness& late);
 
+// What the rank does longer in these steps is waiting for a core that other ranks of its host may use as
+// well: who of them has to is the scheduler's choice.
+bool waits_for_a_shared_core(const FindingContext& context, const StepTable& steps, const RankLateness& late);
+
 // As that, where the other ranks that may use the same cores hardly wait for one: another program, or a
 // thread that does not train, has one, and which rank that holds up is the scheduler's choice.
 bool lacks_a_core_alone(const FindingContext& context, const StepTable& steps, const RankLateness& late);

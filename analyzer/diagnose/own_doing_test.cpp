@@ -107,6 +107,19 @@ TEST(OwnDoing, OneThatAloneGetsLessOfTheSameCoresIsNot) {
   EXPECT_EQ(finding(other, "straggler_persistent").reason, "waits_for_core");
 }
 
+// Who else wants a core may come at regular intervals as well.
+TEST(OwnDoing, OneThatGetsLessOfTheSameCoresInARhythmIsNot) {
+  const auto once_in_five = [](SharedHost host) {
+    host.once_in_1 = 5;
+    host.moves = 0;
+    return codes_of(report_of(host).findings);
+  };
+  EXPECT_THAT(once_in_five({.waits_0 = 0, .waits_1 = 4000}), Not(Contains("straggler_periodic")));
+  EXPECT_THAT(once_in_five({.waits_0 = 0, .waits_1 = 0, .more_1 = 4000}), Contains("straggler_periodic"));
+  EXPECT_THAT(once_in_five({.waits_0 = 0, .waits_1 = 4000, .cores_1 = "1"}), Contains("straggler_periodic"))
+      << "it may use fewer";
+}
+
 // Seen of an extra matrix product in each step, on half as many cores as ranks: a quarter and more of what
 // the rank was late by was its wait for a core, and nobody was named.
 TEST(OwnDoing, WhatIsComputedLongerOnACoreIs) {

@@ -14,6 +14,7 @@ namespace lockstep::analyzer {
 struct SharedHost {
   Nanoseconds waits_0 = 1000, waits_1 = 1000;
   int waits_1_from = 0;      // a step; before it rank 1 waits as rank 0 does
+  int once_in_1 = 1;         // steps, of which rank 1 waits and computes otherwise than rank 0 in one
   Nanoseconds more_1 = 0;    // that rank 1 computes on a core
   Nanoseconds asleep_1 = 0;  // and for which it sleeps within its computation, between two looks
   Nanoseconds idle = 0, idle_waits = 0;
@@ -48,8 +49,9 @@ inline Job job_of(const SharedHost& host) {
     const Nanoseconds moves = (step * 7 % 5) * host.moves / 4;
     Nanoseconds ready[2];
     for (int rank = 0; rank < 2; ++rank) {
-      const Nanoseconds waits = rank == 0 || step < host.waits_1_from ? host.waits_0 : host.waits_1;
-      const Nanoseconds more = rank == 0 ? 0 : host.more_1;
+      const bool is_alike = rank == 0 || step % host.once_in_1 != 0;
+      const Nanoseconds waits = is_alike || step < host.waits_1_from ? host.waits_0 : host.waits_1;
+      const Nanoseconds more = is_alike ? 0 : host.more_1;
       const Nanoseconds asleep = rank == 0 ? 0 : host.asleep_1;
       const Nanoseconds computed =
           begin + 2000 + more + waits + asleep + (rank == 0 ? moves : host.moves - moves);

@@ -268,12 +268,11 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   return finding;
 }
 
-Finding make_periodic(const FindingContext& context, const PeriodicLateness& periodic,
-                      const BlameReport& blame) {
+RankLateness in_its_steps(const PeriodicLateness& periodic) {
   RankLateness late;
   late.rank = periodic.rank;
   late.mean_ns = periodic.late_ns;
-  return make_finding(context, periodic.steps, late, once_in_so_many(periodic), blame);
+  return late;
 }
 
 void find_stragglers(const FindingContext& context, std::vector<Finding>& findings) {
@@ -295,8 +294,9 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     const bool another_is_late =
         std::any_of(report.lateness.ranks.begin(), report.lateness.ranks.end(),
                     [&](const RankLateness& late) { return late.is_late && late.rank != periodic->rank; });
-    if (blame && !another_is_late) {
-      findings.push_back(make_periodic(context, *periodic, *blame));
+    const RankLateness late = in_its_steps(*periodic);
+    if (blame && !another_is_late && !waits_for_a_shared_core(context, periodic->steps, late)) {
+      findings.push_back(make_finding(context, periodic->steps, late, once_in_so_many(*periodic), *blame));
       named.insert(periodic->rank);
     }
   }
