@@ -82,11 +82,22 @@ TEST(Record, QuietSaysNothing) {
   EXPECT_EQ(run.outcome.standard_error, "");
 }
 
+// A run below the folder that the command was given in by the way from there, any other by its whole path.
 TEST(Record, SummaryNamesTheRunAndTheNextCommand) {
   RecordedRun run;
-  record(run, behave({"leave", "0"}), {"RANK=0", "WORLD_SIZE=1"});
-  EXPECT_THAT(run.outcome.standard_error, HasSubstr("1 rank, 3 events"));
-  EXPECT_THAT(run.outcome.standard_error, HasSubstr("next: lockstep analyze " + run.run_path()));
+  const end_to_end::TemporaryFolder elsewhere;
+  const auto summary = [](const std::string& folder, const std::string& output) {
+    std::vector<std::string> environment = end_to_end::sanitizers_aside();
+    environment.insert(environment.end(), {"RANK=0", "WORLD_SIZE=1"});
+    return shell(fmt::format("cd {} && {} record --force -o {} -- {} leave 0", folder, binary("lockstep"),
+                             output, kProgram),
+                 environment)
+        .standard_error;
+  };
+  const std::string from_elsewhere = summary(elsewhere.path().string(), run.run_path());
+  EXPECT_THAT(from_elsewhere, HasSubstr("1 rank, 3 events"));
+  EXPECT_THAT(from_elsewhere, HasSubstr("next: lockstep analyze " + run.run_path()));
+  EXPECT_THAT(summary(run.folder.path().string(), "run"), HasSubstr("next: lockstep analyze run\n"));
 }
 
 TEST(Record, CrashIsPassedOnAndWhatCameBeforeIsKept) {
