@@ -1,5 +1,5 @@
-// kill -9, _exit and abort at random moments: what is left can be read and has no hole, at most a second is
-// missing, the job's exit code is its own, and what is missing is said.
+// kill -9, _exit, abort and a crash at random moments: what is left can be read and has no hole, at most a
+// second is missing, the job's exit code is its own, and what is missing is said.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -96,7 +96,13 @@ TEST(Kills, OfTheRecorderAndARankLeaveBothFiles) {
   report("kills of the recorder and a rank", trials(kFew), "lost of the rank: " + losses.in_words());
 }
 
-TEST(Kills, ARankThatLeavesAtOnceOrAbortsIsRecordedAsFar) {
+TEST(Kills, ARankThatLeavesAtOnceAbortsOrCrashesIsRecordedAsFar) {
+  struct Way {
+    Ending ending;
+    int exit_code;
+  };
+  constexpr std::array kWays{Way{Ending::exit_at_once, 7}, Way{Ending::abort, 128 + SIGABRT},
+                             Way{Ending::crash, 128 + SIGSEGV}};
   Losses losses;
   for (int trial = 0; trial < trials(kFew); ++trial) {
     SCOPED_TRACE(trial);
@@ -104,11 +110,11 @@ TEST(Kills, ARankThatLeavesAtOnceOrAbortsIsRecordedAsFar) {
     NumberedJob job;
     ASSERT_TRUE(job.await_first());
     wait_for_a_moment(random);
-    const bool aborts = random() % 2 == 0;
-    job.progress(1).ending.store(aborts ? Ending::abort : Ending::exit_at_once);
+    const Way& way = kWays[static_cast<std::size_t>(trial) % kWays.size()];
+    job.progress(1).ending.store(way.ending);
     job.progress(0).ending.store(Ending::leave);
     const end_to_end::Outcome outcome = job.finish();
-    EXPECT_EQ(outcome.exit_code, aborts ? 128 + SIGABRT : 7) << outcome.standard_error;
+    EXPECT_EQ(outcome.exit_code, way.exit_code) << outcome.standard_error;
     EXPECT_EQ(outcome.standard_output, "out\n");
     EXPECT_TRUE(says_that_a_file_was_not_closed(outcome.standard_error)) << outcome.standard_error;
     EXPECT_EQ(job.remains(job.run_path(), 0).lost, 0);
@@ -116,7 +122,7 @@ TEST(Kills, ARankThatLeavesAtOnceOrAbortsIsRecordedAsFar) {
     EXPECT_FALSE(left.complete);
     losses.add(left);
   }
-  report("_exit and abort", trials(kFew), "lost of the rank: " + losses.in_words());
+  report("_exit, abort and crashes", trials(kFew), "lost of the rank: " + losses.in_words());
 }
 
 // As somebody takes them while the run is recorded.

@@ -7,7 +7,7 @@
 
 namespace lockstep::torture {
 
-enum class Ending : std::int32_t { none, leave, exit_at_once, abort, execute };
+enum class Ending : std::int32_t { none, leave, exit_at_once, abort, crash, execute };
 
 // What a thread beside saw of the one that writes the trace file, a hundred times a second.
 struct Beat {

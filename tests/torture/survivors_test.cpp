@@ -80,6 +80,7 @@ TEST_P(Survivors, LoseNothing) {
     }
     EXPECT_EQ(outcome.exit_code, ending == Ending::none    ? 128 + SIGKILL
                                  : ending == Ending::abort ? 128 + SIGABRT
+                                 : ending == Ending::crash ? 128 + SIGSEGV
                                                            : 7)
         << outcome.standard_error;
     EXPECT_EQ(outcome.standard_output, "out\n");
@@ -94,13 +95,16 @@ TEST_P(Survivors, LoseNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Survivors,
-                         testing::Values(Ending::none, Ending::exit_at_once, Ending::abort, Ending::execute),
+                         testing::Values(Ending::none, Ending::exit_at_once, Ending::abort, Ending::crash,
+                                         Ending::execute),
                          [](const auto& info) {
                            switch (info.param) {
                              case Ending::exit_at_once:
                                return "Exit";
                              case Ending::abort:
                                return "Abort";
+                             case Ending::crash:
+                               return "Crash";
                              case Ending::execute:
                                return "Exec";
                              default:
