@@ -115,6 +115,38 @@ TEST(Attach, AJobThatClosesItsDescriptorsIsUnharmed) {
   EXPECT_THAT(end_to_end::mark_names(run.open()), Contains("before closing"));
 }
 
+// What was asked for is done; that nobody could be told of it is an error, and the job hears of none of that.
+TEST(Attach, AnAnswerThatCannotBeWrittenIsAnErrorAndTheJobGoesOn) {
+  RunningJob job;
+  job.start_steps(6, 3);
+  ASSERT_TRUE(job.waits());
+  ASSERT_TRUE(job.has("control/rank-0"));
+  const auto attach = [&](const std::string& words) {
+    return shell(fmt::format("{} record --attach {}", binary("lockstep"), words));
+  };
+  for (const char* request : {"status", "stop"}) {
+    const std::string words = job.run.run_path() + " " + request + " ";
+    for (const char* stream : {">/dev/full", ">&-"}) {
+      const Outcome outcome = attach(words + stream);
+      EXPECT_EQ(outcome.exit_code, 1) << words << stream << outcome.standard_error;
+      EXPECT_THAT(outcome.standard_error, HasSubstr("cannot write to stdout")) << words << stream;
+      for (const char* and_errors : {" 2>/dev/full", " 2>&-", " <&- 2>&-"})
+        EXPECT_EQ(attach(words + stream + and_errors).exit_code, 1) << words << stream << and_errors;
+    }
+    for (const char* errors : {"2>/dev/full", "2>&-"})
+      EXPECT_EQ(attach(words + errors).exit_code, 0) << words << errors;
+  }
+  for (const char* streams : {" 2>/dev/full", " >&- 2>&-", " <&- >&- 2>&-"}) {
+    EXPECT_EQ(attach(job.outputs / "nothing" + " status" + streams).exit_code, 1) << streams;
+    EXPECT_EQ(attach(job.run.run_path() + " restart" + streams).exit_code, 2) << streams;
+  }
+  EXPECT_THAT(job.attach("status").standard_output, HasSubstr("no: stopped by lockstep record --attach"));
+  const Outcome outcome = job.end();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  EXPECT_THAT(outcome.standard_output, HasSubstr("done"));
+  EXPECT_THAT(step_numbers(job.run.open()), ElementsAre(0, 1, 2));
+}
+
 TEST(Attach, AForkedChildHasItsOwnSocketOrNone) {
   RunningJob job;
   job.start({}, {kSteps, "6", "fork", "wait=3:" + job.go}, {"RANK=0"});
