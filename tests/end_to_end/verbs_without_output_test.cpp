@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -188,6 +189,45 @@ TEST_F(VerbsWithoutOutput, LeaveAFullDiskAsItWas) {
   }
   EXPECT_EQ(lockstep(fmt::format("analyze --json {} {}", old, run_of(1))).exit_code, 1);
   EXPECT_EQ(test::read_whole_file(old), "{}\n");
+}
+
+std::map<std::string, std::string> contents_of(const std::string& folder) {
+  std::map<std::string, std::string> contents;
+  for (const auto& file : fs::directory_iterator(folder))
+    if (file.is_regular_file())
+      contents[file.path().filename().string()] = test::read_whole_file(file.path());
+  return contents;
+}
+
+// A run of several files, on a disk with room for none of them, then for one page more, until all of it fits.
+TEST_F(VerbsWithoutOutput, CollectLeavesNothingOfARunThatDoesNotFit) {
+  constexpr std::size_t kPage = 4096, kPages = 16;
+  RecordedRun run;
+  record(run, behave({"leave", "0"}), {"RANK=0", "WORLD_SIZE=1"});
+  ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.standard_error;
+  const auto whole = contents_of(run.run_path());
+  const Mount disk(folder_ / "disk", 0, "size=64k");
+  if (!disk.mounted()) GTEST_SKIP() << "mounting a small file system is not allowed here";
+  const std::string joined = folder_ / "disk/joined";
+  std::string said;
+  bool fits = false;
+  for (std::size_t free = 0; free < kPages; ++free) {
+    SCOPED_TRACE(fmt::format("{} of {} pages", free, kPages));
+    std::ofstream(folder_ / "disk/filler") << std::string((kPages - free) * kPage, 'x');
+    const Outcome outcome = lockstep(fmt::format("collect -o {} {}", joined, run.run_path()));
+    fits = outcome.exit_code == 0;
+    EXPECT_EQ(contents_of(run.run_path()), whole);
+    if (fits) break;
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.standard_error;
+    EXPECT_THAT(outcome.standard_error, HasSubstr("lockstep collect: cannot "));
+    EXPECT_FALSE(fs::exists(joined));
+    said += outcome.standard_error;
+  }
+  ASSERT_TRUE(fits) << said;
+  EXPECT_EQ(contents_of(joined)["rank-0.lst"], whole.at("rank-0.lst"));
+  // The first that has no room is named: the trace, and with a page for that the manifest.
+  for (const char* name : {"rank-0.lst", "manifest.json"})
+    EXPECT_THAT(said, HasSubstr(fmt::format("'{}/{}': No space left on device", joined, name)));
 }
 
 }  // namespace
