@@ -61,7 +61,8 @@ class Descriptor {
 }  // namespace
 
 Result<std::shared_ptr<const Tables>> Tables::open(const std::filesystem::path& path, const TablesKey& key) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a named pipe is refused, not waited for
   if (file.get() < 0) return Error{fmt::format("{}: {}", path.string(), reason(errno))};
   return map(file.get(), key, path.string());
 }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -146,6 +147,14 @@ TEST_F(TablesFile, CutDamagedOrForeignIsRefused) {
   changed.back() = static_cast<char>(changed.back() ^ 1);
   write_bytes(changed);
   EXPECT_THAT(error_of(), HasSubstr("damaged"));
+}
+
+// Opening one waits until somebody writes into it: nobody does. A test that waits is ended by its time limit.
+TEST_F(TablesFile, ANamedPipeIsNotWaitedFor) {
+  ASSERT_EQ(mkfifo(path().c_str(), 0600), 0);
+  EXPECT_THAT(error_of(), HasSubstr("run.lockstep-view: not a prepared timeline"));
+  ASSERT_TRUE(TablesWriter::create(path()).value().finish("contents", kKey).ok());
+  EXPECT_EQ(error_of(), "") << "what is prepared takes its place";
 }
 
 TEST_F(TablesFile, WhereNobodyCanWriteIsAnError) {

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "analyzer/report/unicode.h"
+#include "base/small_file.h"
 
 namespace lockstep::viewer {
 
@@ -143,8 +143,7 @@ void restore(const Session& session, const Timeline& timeline, TimelineState& st
 Result<Session> read_session(const std::filesystem::path& path) {
   std::error_code none;
   if (!std::filesystem::exists(path, none)) return Session{};
-  std::ifstream file(path);
-  const Json json = Json::parse(file, nullptr, false);
+  const Json json = Json::parse(read_small_file(path.string(), kWholeFile), nullptr, false);
   const auto wrong = [&path](const std::string& why) {
     return Error{fmt::format("{}: {}; it is left as it is", path.string(), why)};
   };
@@ -201,17 +200,7 @@ Status write_session(const std::filesystem::path& path, const Session& session) 
   for (const std::string& key : session.order.closed)
     json["closed_sections"].push_back(analyzer::to_valid_utf8(key));
   json["notes"] = analyzer::to_valid_utf8(session.notes);
-  // Whole or not at all.
-  const std::filesystem::path temporary = path.string() + ".new";
-  {
-    std::ofstream file(temporary);
-    file << json.dump(1) << "\n";
-    if (!file.flush()) return Error{fmt::format("{}: cannot be written", path.string())};
-  }
-  std::error_code error;
-  std::filesystem::rename(temporary, path, error);
-  if (error) return Error{fmt::format("{}: {}", path.string(), error.message())};
-  return {};
+  return replace_small_file(path.string(), json.dump(1) + "\n");
 }
 
 }  // namespace lockstep::viewer

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "tests/temporary_folder.h"
 #include "viewer/testing/scene_of.h"
@@ -107,6 +108,21 @@ TEST(Session, WhatIsNoneOfOursIsLeftAlone) {
     ASSERT_FALSE(read.ok()) << text;
     EXPECT_THAT(read.error().message, HasSubstr("x.json"));
   }
+}
+
+// Opening one waits until somebody reads or writes at its other end: nobody does. A test that waits is ended
+// by its time limit.
+TEST(Session, NamedPipesAreNotWaitedFor) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "session";
+  for (const std::string& pipe : {file, file + ".part"}) ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const auto read = read_session(file);
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().message, HasSubstr("session: not a view that was kept"));
+  Session session;
+  session.notes = "kept";
+  ASSERT_TRUE(write_session(file, session).ok());
+  EXPECT_EQ(read_session(file).value().notes, "kept");
 }
 
 // Files may be edited, and runs change under them.
