@@ -1,8 +1,11 @@
 #include "cli/analysis/load.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "analyzer/open_job.h"
+#include "base/standard_streams.h"
 #include "cli/analysis/memory_limit/memory_limit.h"
 #include "cli/common/terminal.h"
 
@@ -30,7 +33,14 @@ Result<LoadedJob> load_steady_run(const std::string& path, const ReadingArgument
   options.analysis.steady = true;
   options.analysis.keep_segments = false;
   if (const Status status = take_reading(reading, options.reading); !status.ok()) return status.error();
-  return load_job({path}, options);
+  Result<LoadedJob> loaded = load_job({path}, options);
+  // A comparison has no list of warnings. A rank that is not there, or what a manifest says that was changed,
+  // may be all by which two runs differ.
+  if (loaded.ok() && progress)
+    for (const analyzer::Warning& warning : loaded.value().analysis.report.warnings)
+      if (warning.code == "file_unreadable" || warning.code == "manifest_damaged")
+        tell(fmt::format("lockstep: warning: {}\n", warning.message));
+  return loaded;
 }
 
 }  // namespace lockstep::cli

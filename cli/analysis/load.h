@@ -28,7 +28,8 @@ struct LoadOptions {
 
 Result<LoadedJob> load_job(const std::vector<std::string>& paths, const LoadOptions& options);
 
-// One run over its steady steps, for verbs that compare runs: a folder, or a trace of one process.
+// One run over its steady steps, for verbs that compare runs: a folder, or a trace of one process. With
+// `progress`, files of it that could not be read are told of on stderr.
 Result<LoadedJob> load_steady_run(const std::string& path, const ReadingArguments& reading, bool progress);
 
 }  // namespace lockstep::cli

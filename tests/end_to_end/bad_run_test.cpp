@@ -40,6 +40,37 @@ class BadRun : public BadInput {
     write("run/manifest.json", R"({"format": "lockstep.run/1", "world_size": 2})");
     return folder_ / "run";
   }
+
+  static void make_pipes(const std::string& folder, const std::vector<std::string>& names) {
+    for (const std::string& name : names) ASSERT_EQ(mkfifo((folder + "/" + name).c_str(), 0600), 0) << name;
+  }
+
+  // Whoever waits is killed.
+  static constexpr int kKilled = 137;
+  static Outcome within_time(std::vector<std::string> arguments) {
+    // Its own display; the leaks of the OpenGL driver are not ours.
+    const bool draws = arguments.front() == "view";
+    arguments.insert(arguments.begin(), {"timeout", "--signal=KILL", "60", binary("lockstep")});
+    return draws ? run(arguments, {"DISPLAY=", "WAYLAND_DISPLAY=", "ASAN_OPTIONS=detect_leaks=0"})
+                 : run(arguments);
+  }
+
+  // Each verb that reads runs, on this one.
+  std::vector<std::vector<std::string>> verbs_on(const std::string& run) const {
+    std::vector<std::vector<std::string>> verbs{
+        {"analyze", run},
+        {"export", "--force", "-f", "chrome", "-o", folder_ / "out.json", run},
+        {"export", "--force", "-f", "sqlite", "-o", folder_ / "out.sqlite", run},
+        {"diff", run, traces_},
+        {"scale", run, traces_},
+        {"check", run, "--baseline", traces_},
+        {"check", traces_, "--baseline", run},
+        {"baseline", "save", run, "-o", folder_ / "baseline.json"},
+        {"collect", "--force", run, "-o", folder_ / "joined"}};
+    if (fs::exists(binary("lockstep-view")))
+      verbs.push_back({"view", run, "--screenshot", folder_ / "a.png"});
+    return verbs;
+  }
 };
 
 TEST_F(BadRun, CutAnywhere) {
@@ -104,18 +135,44 @@ TEST_F(BadRun, NamedPipesAreNotWaitedFor) {
   expect_error({traces_ + "/rank-2.json"}, "rank-2.json: neither a file nor a folder");
 }
 
-// The same of what records and joins. Whoever waits is killed.
+// Whether it can do without the rank in whose place one stands, or not: each verb says which it is.
+TEST_F(BadRun, NamedPipesAreNamedByEachVerb) {
+  const auto expect_named = [&](const std::vector<std::string>& verb, const std::string& name) {
+    const Outcome outcome = within_time(verb);
+    const std::string said = outcome.standard_output + outcome.standard_error;
+    EXPECT_NE(outcome.exit_code, kKilled) << verb[0];
+    EXPECT_EQ(outcome.signal, 0) << verb[0];
+    const bool cannot_draw = verb[0] == "view" && (said.find("Xvfb") != std::string::npos ||
+                                                   said.find("OpenGL") != std::string::npos);
+    if (!cannot_draw) {
+      EXPECT_THAT(joined(said), HasSubstr(name)) << verb[0];
+    }
+    return outcome.exit_code;
+  };
+  const std::string path = write_run();
+  fs::remove(path + "/rank-1.lst");
+  make_pipes(path, {"rank-1.lst", "clock-node7-4711.json", "manifest-rank-1.json", "hang-rank-0.json",
+                    "nccl_trace_rank_0", ".lockstep-view", ".lockstep-view-session"});
+  for (const auto& verb : verbs_on(path)) (void)expect_named(verb, "rank-1.lst");
+
+  const std::string pipes = folder_ / "pipes";
+  fs::create_directory(pipes);
+  make_pipes(pipes, {"manifest.json", "rank-0.lst"});
+  for (const auto& verb : verbs_on(pipes)) EXPECT_NE(expect_named(verb, "rank-0.lst"), 0) << verb[0];
+
+  make_pipes(folder_.path().string(), {"nccl_trace_rank_0"});
+  for (const auto& verb : verbs_on(folder_ / "nccl_trace_rank_0"))
+    EXPECT_NE(expect_named(verb, "nccl_trace_rank_0"), 0) << verb[0];
+}
+
+// The same of what records and joins.
 TEST_F(BadRun, NamedPipesKeepNoRecorderWaiting) {
   const std::string path = write_run();
-  const auto within_time = [](std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"timeout", "--signal=KILL", "60", binary("lockstep")});
-    return run(arguments);
-  };
-  for (const char* name : {"manifest-rank-1.json", "rank-7.lst", "hang-rank-0.json", "clock-node7-4711.json"})
-    ASSERT_EQ(mkfifo((path + "/" + name).c_str(), 0600), 0);
+  make_pipes(path, {"manifest-rank-1.json", "rank-7.lst", "hang-rank-0.json", "clock-node7-4711.json"});
   const Outcome collected = within_time({"collect", path, "-o", folder_ / "joined"});
   EXPECT_EQ(collected.exit_code, 0) << collected.standard_error;
   EXPECT_TRUE(fs::is_regular_file(folder_.path() / "joined" / "rank-1.lst"));
+  EXPECT_THAT(collected.standard_error, HasSubstr("rank-7.lst' is no regular file, and left out"));
   EXPECT_FALSE(fs::exists(folder_.path() / "joined" / "manifest-rank-1.json"));
 
   const Outcome refused = within_time({"record", "-o", path, "--", "true"});
@@ -128,10 +185,7 @@ TEST_F(BadRun, NamedPipesKeepNoRecorderWaiting) {
 
   // In the place of the manifest itself, and of the only trace. Whatever is said of them, nobody waits.
   fs::create_directory(folder_.path() / "pipes");
-  for (const char* name : {"manifest.json", "rank-0.lst"})
-    ASSERT_EQ(mkfifo((folder_.path() / "pipes" / name).c_str(), 0600), 0);
-  constexpr int kKilled = 137;
-  EXPECT_NE(within_time({"collect", folder_ / "pipes", "-o", folder_ / "joined again"}).exit_code, kKilled);
+  make_pipes(folder_ / "pipes", {"manifest.json", "rank-0.lst"});
   EXPECT_NE(within_time({"record", "--force", "-o", folder_ / "pipes", "--", "true"}).exit_code, kKilled);
 }
 

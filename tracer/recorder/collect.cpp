@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tracer/protocol/environment.h"
 #include "tracer/recorder/manifest.h"
 #include "tracer/recorder/read_manifest.h"
 #include "tracer/recorder/recording.h"
@@ -24,8 +25,9 @@ using Json = nlohmann::json;
 struct Input {
   fs::path folder;
   Recording recording;
-  std::vector<fs::path> files;  // traces, hangs and manifests of single ranks
-  Json manifest;                // no object: there is none
+  std::vector<fs::path> files;     // traces, hangs and manifests of single ranks
+  std::vector<fs::path> left_out;  // what has such a name and is no file: a named pipe, a link
+  Json manifest;                   // no object: there is none
 };
 
 bool is_copied(const std::string& name) {
@@ -39,16 +41,23 @@ Result<Input> look_into(const fs::path& folder) {
   if (!fs::is_directory(folder, error))
     return Error{fmt::format("'{}' is no run folder: there is no such folder", folder.string())};
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (!is_copied(entry->path().filename().string())) continue;
     std::error_code ignored;
-    if (fs::is_regular_file(entry->symlink_status(ignored)) && is_copied(entry->path().filename().string()))
-      input.files.push_back(entry->path());
+    const bool is_file = fs::is_regular_file(entry->symlink_status(ignored));
+    (is_file ? input.files : input.left_out).push_back(entry->path());
   }
   if (error) return Error{fmt::format("cannot look into '{}': {}", folder.string(), error.message())};
   std::sort(input.files.begin(), input.files.end());
+  std::sort(input.left_out.begin(), input.left_out.end());
+  const auto is_trace = [](const fs::path& path) { return is_trace_file_name(path.filename().string()); };
+  if (std::none_of(input.files.begin(), input.files.end(), is_trace)) {
+    const auto none = std::find_if(input.left_out.begin(), input.left_out.end(), is_trace);
+    return Error{fmt::format("'{}' holds no trace file: {}", folder.string(),
+                             none == input.left_out.end()
+                                 ? "it is no run folder, or nothing was recorded there"
+                                 : fmt::format("'{}' is no regular file", none->filename().string()))};
+  }
   input.recording = read_recording(folder);
-  if (input.recording.empty())
-    return Error{fmt::format("'{}' holds no trace file: it is no run folder, or nothing was recorded there",
-                             folder.string())};
   input.manifest = read_manifest(folder / kManifestName);
   // On a node's own disk, none may be the first recorder's.
   for (const fs::path& path : input.files) {
@@ -149,6 +158,8 @@ Manifest joined_manifest(const std::vector<Input>& inputs, Recording recording,
   manifest.launch = value_of<std::string>(first, "launch", "");
   manifest.injection = value_of<std::string>(first, "injection", "");
   for (const Input& input : inputs) {
+    for (const fs::path& path : input.left_out)
+      notes.push_back(fmt::format("'{}' is no regular file, and left out", path.string()));
     if (!input.manifest.is_object()) {
       notes.push_back(
           fmt::format("'{}' has no manifest: what was run there is not known", input.folder.string()));

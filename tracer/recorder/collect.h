@@ -15,7 +15,7 @@ struct Collected {
   std::size_t processes = 0;
   std::vector<std::string> hosts;
   std::vector<std::int32_t> missing_ranks;
-  std::vector<std::string> notes;  // what the user should know: an input without a manifest, say
+  std::vector<std::string> notes;  // what the user should know: an input without a manifest, a file left out
 };
 
 // Copies what the runs of `inputs` hold into the new folder `output`, and joins their manifests; the inputs

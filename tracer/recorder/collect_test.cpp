@@ -105,6 +105,14 @@ TEST_F(CollectTest, NamedPipesAreNotWaitedFor) {
   EXPECT_EQ(collected.value().ranks, 4U);
   EXPECT_THAT(collected.value().notes, testing::Contains(HasSubstr("'" + b.string() + "' has no manifest")));
   EXPECT_FALSE(fs::exists(folder_ / "run" / "hang-rank-2.json"));
+  for (const char* name : {"manifest-rank-2.json", "hang-rank-2.json", "rank-9.lst"})
+    EXPECT_THAT(collected.value().notes,
+                testing::Contains("'" + (b / name).string() + "' is no regular file, and left out"));
+  // Where there is nothing else, nothing is joined.
+  for (const char* name : {"rank-2.lst", "rank-3.lst"}) fs::remove(b / name);
+  EXPECT_THAT(collect({a, b}, folder_ / "other").error().message,
+              HasSubstr("b' holds no trace file: 'rank-9.lst' is no regular file"));
+  EXPECT_FALSE(fs::exists(folder_ / "other"));
 }
 
 TEST_F(CollectTest, WhatIsStillMissingIsSaid) {
