@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/checked_json.h"
 #include "trace/writer.h"
 
 namespace lockstep {
@@ -108,9 +109,9 @@ int make_run(int argc, char** argv) {
       std::fprintf(stderr, "lockstep_make_run: cannot write rank %d into '%s'\n", rank, folder.c_str());
       return 1;
     }
-  std::ofstream(folder + "/manifest.json")
-      << "{\"format\": \"lockstep.run/1\", \"state\": \"finished\", \"exit_code\": 0, \"world_size\": "
-      << size.ranks << "}\n";
+  std::ofstream(folder + "/manifest.json") << trace::with_checksum(
+      R"({"format": "lockstep.run/1", "state": "finished", "exit_code": 0, "world_size": )" +
+      std::to_string(size.ranks) + "}");
   return 0;
 }
 

@@ -112,15 +112,23 @@ class Damage : public testing::Test {
     return report;
   }
 
-  // The manifest has no checksum, so that a flip in a text or a number of it can't be told: what it says of
-  // how the job ended (exit code, signal) is another then. No figure stands on it, since the ranks' files say
-  // how many ranks there are; and where it is no JSON any more that is said.
+  // All that the manifest said it says still, whatever became of its checksum.
+  static bool says_the_same(const File& file, std::string_view text) {
+    const json before = json::parse(file.text), now = json::parse(text, nullptr, false);
+    if (!now.is_object()) return false;
+    for (const auto& [name, value] : before.items())
+      if (name != "checksum" && (!now.contains(name) || now[name] != value)) return false;
+    return true;
+  }
+
+  // No figure stands on the manifest, since the ranks' files say how many ranks there are. Where it says
+  // another thing (of how the job ended, say) than it did, or is no JSON any more, it is said to be damaged.
   void expect_honest_manifest(const File& file, std::string_view text) {
     const json report = report_of(file, text);
     if (!report.is_object()) return;
     EXPECT_EQ(report["run"]["ranks_present"], json::array({0, 1}));
     EXPECT_TRUE(has_the_same_figures(report));
-    if (!json::parse(text, nullptr, false).is_object()) {
+    if (!says_the_same(file, text)) {
       EXPECT_THAT(new_warnings_of(file, report), Contains("manifest_damaged"));
     }
   }
@@ -152,6 +160,19 @@ TEST_F(Damage, FlippedBitsCostTheChunkThatTheyHit) {
     put(file, file.text);
   }
   report("flipped bits", trials(kFew), fmt::format("{} with the same figures", same_));
+}
+
+// One bit is all that a job which ended well is apart from one that failed.
+TEST_F(Damage, AFlippedBitOfTheExitCodeIsSaid) {
+  const File& file = files_.back();
+  ASSERT_TRUE(file.is_manifest);
+  std::string text = file.text;
+  const std::string exit_code = R"("exit_code": 0)";
+  const std::size_t at = text.find(exit_code);
+  ASSERT_NE(at, std::string::npos);
+  text[at + exit_code.size() - 1] ^= 1;
+  ASSERT_EQ(json::parse(text)["exit_code"], 1);
+  expect_honest_manifest(file, text);
 }
 
 TEST_F(Damage, CutsLeaveWhatStandsBeforeThem) {

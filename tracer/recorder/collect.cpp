@@ -28,6 +28,7 @@ struct Input {
   std::vector<fs::path> files;     // traces, hangs and manifests of single ranks
   std::vector<fs::path> left_out;  // what has such a name and is no file: a named pipe, a link
   Json manifest;                   // no object: there is none
+  bool manifest_changed = false;   // it is not as its recorder wrote it
 };
 
 bool is_copied(const std::string& name) {
@@ -58,11 +59,12 @@ Result<Input> look_into(const fs::path& folder) {
                                  : fmt::format("'{}' is no regular file", none->filename().string()))};
   }
   input.recording = read_recording(folder);
-  input.manifest = read_manifest(folder / kManifestName);
+  input.manifest = read_manifest(folder / kManifestName, &input.manifest_changed);
   // On a node's own disk, none may be the first recorder's.
   for (const fs::path& path : input.files) {
     if (input.manifest.is_object()) break;
-    if (path.filename().string().starts_with("manifest")) input.manifest = read_manifest(path);
+    if (path.filename().string().starts_with("manifest"))
+      input.manifest = read_manifest(path, &input.manifest_changed);
   }
   return input;
 }
@@ -165,6 +167,12 @@ Manifest joined_manifest(const std::vector<Input>& inputs, Recording recording,
           fmt::format("'{}' has no manifest: what was run there is not known", input.folder.string()));
       continue;
     }
+    // The joined one has a checksum of its own, which holds.
+    if (input.manifest_changed)
+      notes.push_back(fmt::format(
+          "the manifest of '{}' was damaged or changed by hand: what it says of how the job was started and "
+          "how it ended may be wrong, and so may the joined one",
+          input.folder.string()));
     const auto start = value_of<std::int64_t>(input.manifest, "start_realtime", 0);
     if (start != 0 && (manifest.start_realtime == 0 || start < manifest.start_realtime))
       manifest.start_realtime = start;

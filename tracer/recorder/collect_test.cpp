@@ -172,6 +172,17 @@ TEST_F(CollectTest, OnADiskOfItsNodeALaterRecordersManifestIsEnough) {
   EXPECT_EQ(manifest_of(folder_ / "run").at("exit_code"), 7);
 }
 
+TEST_F(CollectTest, AManifestThatIsNotAsItWasWrittenIsSaid) {
+  const fs::path a = write_run("a", "node1", {0}), b = write_run("b", "node2", {1});
+  std::string text = test::read_whole_file(b / "manifest.json");
+  text[text.find("\"exit_code\": 0") + 13] ^= 1;
+  temporary_.write("b/manifest.json", text);
+  const Result<Collected> collected = collect({a, b}, folder_ / "run");
+  ASSERT_TRUE(collected.ok());
+  EXPECT_EQ(manifest_of(folder_ / "run").at("exit_code"), 1);
+  EXPECT_THAT(collected.value().notes, ElementsAre(HasSubstr("'" + b.string() + "' was damaged or changed")));
+}
+
 TEST_F(CollectTest, WithoutAManifestTheTracesAreEnough) {
   write_rank("b", 1, 4, "node2");
   const Result<Collected> collected = collect({write_run("a", "node1", {0}), folder_ / "b"}, folder_ / "run");

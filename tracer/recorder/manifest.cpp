@@ -15,6 +15,7 @@
 #include <set>
 
 #include "base/small_file.h"
+#include "trace/checked_json.h"
 #include "tracer/recorder/run_folder.h"
 #include "tracer/recorder/source_report.h"
 
@@ -231,7 +232,7 @@ std::string to_json(const Manifest& manifest) {
         {{"folder", from.folder}, {"host", from.host}, {"command", from.command}});
   json["sources"] = sources(manifest);
   // Commands and host names are bytes; what isn't UTF-8 is replaced, since JSON can't hold it.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return trace::with_checksum(json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string manifest_name(const Manifest& manifest) {

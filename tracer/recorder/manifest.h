@@ -52,7 +52,7 @@ struct Manifest {
   std::vector<CollectedFrom> collected;  // not empty: the run was joined from these
 };
 
-// The document, indented, with a newline at its end.
+// The document, indented, with a newline at its end; its last member is a checksum of what stands before it.
 std::string to_json(const Manifest& manifest);
 // Writes the manifest into the run folder: through a temporary file, since readers may look at any moment.
 Status write_manifest(const Manifest& manifest, const std::filesystem::path& folder);

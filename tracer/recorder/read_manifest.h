@@ -7,7 +7,8 @@
 namespace lockstep::tracer::record {
 
 // Discarded where there is none that can be read, or no JSON in it. Waits for nobody: a named pipe is none.
-nlohmann::json read_manifest(const std::filesystem::path& path);
+// `changed` becomes whether it has a checksum that is not its own (trace/checked_json.h).
+nlohmann::json read_manifest(const std::filesystem::path& path, bool* changed = nullptr);
 
 // Of an object's member; `otherwise` where it has none, or one of another type.
 template <class Value>

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/temporary_folder.h"
+#include "trace/checked_json.h"
 #include "tracer/recorder/child.h"
 #include "tracer/recorder/manifest.h"
 #include "tracer/recorder/progress.h"
@@ -56,6 +57,8 @@ TEST(ManifestDocument, SaysHowTheJobEndedAndWhatIsMissing) {
   recording.groups.push_back({.name = "data_parallel", .ranks = {0, 1}});
   manifest.recording = recording;
   const nlohmann::json json = nlohmann::json::parse(to_json(manifest));
+  EXPECT_TRUE(json.contains("checksum"));
+  EXPECT_TRUE(trace::matches_checksum(to_json(manifest)));
   EXPECT_EQ(json.at("format"), "lockstep.run/1");
   EXPECT_EQ(json.at("state"), "finished");
   EXPECT_EQ(json.at("exit_code"), nullptr);

@@ -155,6 +155,14 @@ void read_manifest(const fs::path& path, Folder& folder) {
   if (size > 0 && size <= INT32_MAX) folder.world_size = static_cast<std::int32_t>(size);
 }
 
+Warning warning_of_change(const fs::path& manifest) {
+  return {"manifest_damaged",
+          fmt::format("{}: its checksum is not that of its text: it was damaged or changed by hand, and what "
+                      "it says of how the job was started and how it ended may be wrong",
+                      manifest.string()),
+          kNoRank};
+}
+
 bool is_manifest_of_ours(const fs::path& path) {
   const nlohmann::json manifest = parse_side_file(path);
   if (!manifest.is_object()) return false;
@@ -219,8 +227,10 @@ Result<Folder> open_folder(const fs::path& path) {
         folder.process_files.front().string())};
   read_manifest(manifest_of_attempt(path, attempt), folder);
   for (const fs::path& of_recorder : manifests) {
-    const nlohmann::json manifest = parse_side_file(of_recorder);
+    bool changed = false;
+    const nlohmann::json manifest = parse_side_file(of_recorder, &changed);
     if (!manifest.is_object()) continue;
+    if (changed) folder.warnings.push_back(warning_of_change(of_recorder));
     read_interruption(manifest, folder.end);
     warn_of_unrecorded(manifest, path, folder);
   }

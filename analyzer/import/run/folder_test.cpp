@@ -4,6 +4,7 @@
 #include "analyzer/import/run/run.h"
 #include "analyzer/import/run/side_file.h"
 #include "analyzer/import/test_files.h"
+#include "trace/checked_json.h"
 
 namespace lockstep::analyzer::run {
 namespace {
@@ -115,6 +116,26 @@ TEST(RunFolder, AMissingOrDamagedManifestIsAWarning) {
        {"{}", R"({"world_size": "2"})", R"({"world_size": -2})", R"({"world_size": 1e99})"}) {
     folder.write("manifest.json", text);
     EXPECT_EQ(must(open_folder(folder.path())).world_size, 0) << text;
+  }
+}
+
+// A job that ended well and one that did not are a bit apart.
+TEST(RunFolder, AManifestThatIsNotAsItWasWrittenIsAWarning) {
+  const TemporaryFolder folder;
+  folder.write("rank-0.lst", "");
+  const std::string whole = trace::with_checksum(R"({"world_size": 1, "exit_code": 0})");
+  folder.write("manifest.json", whole);
+  EXPECT_EQ(find_warning(must(open_folder(folder.path())).warnings, "manifest_damaged"), nullptr);
+  std::string flipped = whole;
+  flipped[whole.find("0,")] ^= 1;
+  for (const char* name : {"manifest.json", "manifest-node-1.json"}) {
+    folder.write("manifest.json", whole);
+    folder.write(name, flipped);
+    const Folder run = must(open_folder(folder.path()));
+    const Warning* const warning = find_warning(run.warnings, "manifest_damaged");
+    ASSERT_NE(warning, nullptr) << name;
+    EXPECT_THAT(warning->message, testing::AllOf(HasSubstr(name), HasSubstr("may be wrong")));
+    EXPECT_EQ(run.end.exit_code, std::string(name) == "manifest.json" ? 1 : 0);
   }
 }
 

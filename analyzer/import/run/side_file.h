@@ -12,7 +12,8 @@ namespace lockstep::analyzer::run {
 // them, and would take ten times its length of memory.
 inline constexpr std::size_t kLongestSideFile = std::size_t{64} << 20U;
 
-// Discarded where it can't be read, is longer than that, or is no JSON.
-nlohmann::json parse_side_file(const std::filesystem::path& path);
+// Discarded where it can't be read, is longer than that, or is no JSON. `changed` becomes whether the file
+// has a checksum that is not its own (trace/checked_json.h).
+nlohmann::json parse_side_file(const std::filesystem::path& path, bool* changed = nullptr);
 
 }  // namespace lockstep::analyzer::run
