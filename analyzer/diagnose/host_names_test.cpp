@@ -61,6 +61,31 @@ TEST(HostNames, WhatAllDoAlikeIsNotNamed) {
   EXPECT_THAT(report_of(job).blame.at(0).root_cause, Not(HasSubstr("its host was in `prepare`")));
 }
 
+// Seen of a sleep behind the optimizer: the forward pass took longer as well, and its range got the blame.
+TEST(HostNames, OnACpuRangesOfWhatIsComputedAreNotWhyItIdles) {
+  const auto title_with = [](const std::string& in_the_gap) {
+    JobBuilder job;
+    for (std::int32_t rank = 0; rank < 4; ++rank) {
+      RankBuilder& builder = job.rank(rank);
+      builder.trace().device = "cpu";
+      for (int step = 0; step < 30; ++step) {
+        const Nanoseconds begin = step * 20 * ms, idle = rank == 2 ? 3 * ms : ms / 10;
+        const Nanoseconds computed = begin + idle + (rank == 2 ? 11 * ms : 9 * ms);
+        builder.step(step, begin, begin + 20 * ms);
+        builder.compute(begin + idle, computed).launched(begin + idle, begin + idle);
+        builder.host_range(begin + idle, computed, "Model.forward");
+        if (rank == 2 && !in_the_gap.empty()) builder.host_range(begin, begin + idle, in_the_gap, 1);
+        builder.all_reduce(computed, begin + 20 * ms).launched(computed, computed);
+      }
+    }
+    return finding(report_of(job), "straggler_persistent").title;
+  };
+  EXPECT_THAT(title_with(""),
+              HasSubstr("rank 2 does something for 2.80 ms longer that the trace does not name"));
+  EXPECT_THAT(title_with("read the file"),
+              HasSubstr("rank 2 spends 2.80 ms longer on its host, in `read the file`"));
+}
+
 // Beside the slow obvious answer: of every instant, the last begun of the ranges that hold it.
 TEST(HostNames, SpansAreTheInnermostRangeOfEveryInstant) {
   std::mt19937_64 random(7);

@@ -14,6 +14,7 @@
 #include "analyzer/diagnose/late_launches.h"
 #include "analyzer/diagnose/late_transfers.h"
 #include "analyzer/diagnose/own_doing.h"
+#include "analyzer/diagnose/range_between_computations.h"
 #include "analyzer/diagnose/rank_transfers.h"
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/slow_place_words.h"
@@ -83,6 +84,7 @@ std::optional<std::uint32_t> host_range_of(const FindingContext& context, const 
                                            const RankLateness& late) {
   if (is_late_by_idling(steps, late))
     return host_range_of_idling(context.diagnosis, context.scheduled.idle(), late.rank);
+  if (context.on_cpu) return range_between_computations(context, steps, late, kTellingShare);
   const std::optional<SlowHostRange> range =
       slowest_host_range(context.diagnosis, delays_of(context, steps, late));
   return range && range->share >= kTellingShare ? std::optional(range->name) : std::nullopt;
