@@ -161,14 +161,22 @@ void mark_sharers(const FindingContext& context, LatenessReport& lateness) {
   }
 }
 
+// What makes it late may be waiting for a core that is short: not where it hardly waits longer than the
+// others.
+bool may_lack_cores(const FindingContext& context, const RankLateness& rank) {
+  constexpr std::int64_t kPart = 4;
+  if (shortage_of(context.shortages, rank.rank) == nullptr) return false;
+  const std::optional<std::int64_t> waited = run_queue_excess(context.steps, rank.rank);
+  return !waited || *waited * kPart >= rank.mean_ns;
+}
+
 // Nobody is late for certain: of whom it is open.
 void mark_open(const FindingContext& context, LatenessReport& lateness) {
   const std::optional<UnsettledLateness> unsettled = unsettled_lateness(lateness);
   for (RankLateness& rank : lateness.ranks) {
     const bool is_unsettled = unsettled && unsettled->rank == &rank;
     // In the mean it is late by what matters, and a rank without cores moves about by more.
-    if (shortage_of(context.shortages, rank.rank) != nullptr &&
-        (is_unsettled || rank.share >= kLeastLateness)) {
+    if ((is_unsettled || rank.share >= kLeastLateness) && may_lack_cores(context, rank)) {
       rank.not_accused_because = NotAccused::cores_shared;
     } else if (is_unsettled) {
       rank.not_accused_because =

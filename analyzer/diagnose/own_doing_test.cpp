@@ -110,7 +110,7 @@ TEST(OwnDoing, OneThatAloneGetsLessOfTheSameCoresIsNot) {
 // Who else wants a core may come at regular intervals as well.
 TEST(OwnDoing, OneThatGetsLessOfTheSameCoresInARhythmIsNot) {
   const auto once_in_five = [](SharedHost host) {
-    host.once_in_1 = 5;
+    host.differs_1 = [](int step) { return step % 5 == 0; };
     host.moves = 0;
     return codes_of(report_of(host).findings);
   };
@@ -118,6 +118,23 @@ TEST(OwnDoing, OneThatGetsLessOfTheSameCoresInARhythmIsNot) {
   EXPECT_THAT(once_in_five({.waits_0 = 0, .waits_1 = 0, .more_1 = 4000}), Contains("straggler_periodic"));
   EXPECT_THAT(once_in_five({.waits_0 = 0, .waits_1 = 4000, .cores_1 = "1"}), Contains("straggler_periodic"))
       << "it may use fewer";
+}
+
+// Seen of a loader that was slow in every other step, where cores were a little short: that the scheduler
+// decides who is last was said of a rank that hardly waited for a core longer than the other.
+TEST(OwnDoing, WhatMayBeLateForAnotherReasonIsNotOpenForWantOfACore) {
+  const auto of_rank_1 = [](Nanoseconds waits, Nanoseconds more) {
+    SharedHost host{.waits_1 = waits, .more_1 = more};
+    host.differs_1 = [](int step) { return step * step % 23 % 3 == 0; };
+    const Report report = report_of(host);
+    EXPECT_THAT(codes_of(report.findings), Contains("cores_shared"));
+    EXPECT_THAT(codes_of(report.findings), Not(Contains("straggler_persistent")));
+    EXPECT_FALSE(report.lateness.ranks[1].is_late);
+    EXPECT_GE(report.lateness.ranks[1].share, 0.02);
+    return report.lateness.ranks[1].not_accused_because;
+  };
+  EXPECT_EQ(of_rank_1(1000, 4000), NotAccused::unsteady);
+  EXPECT_EQ(of_rank_1(5000, 0), NotAccused::cores_shared);
 }
 
 // Seen of an extra matrix product in each step, on half as many cores as ranks: a quarter and more of what

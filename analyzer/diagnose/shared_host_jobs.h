@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include "analyzer/diagnose/test_reports.h"
@@ -13,8 +14,9 @@ namespace lockstep::analyzer {
 // meet. What else there is moves by a millisecond from step to step.
 struct SharedHost {
   Nanoseconds waits_0 = 1000, waits_1 = 1000;
-  int waits_1_from = 0;      // a step; before it rank 1 waits as rank 0 does
-  int once_in_1 = 1;         // steps, of which rank 1 waits and computes otherwise than rank 0 in one
+  int waits_1_from = 0;  // a step; before it rank 1 waits as rank 0 does
+  // In which steps rank 1 waits and computes otherwise than rank 0.
+  std::function<bool(int step)> differs_1 = [](int) { return true; };
   Nanoseconds more_1 = 0;    // that rank 1 computes on a core
   Nanoseconds asleep_1 = 0;  // and for which it sleeps within its computation, between two looks
   Nanoseconds idle = 0, idle_waits = 0;
@@ -49,7 +51,7 @@ inline Job job_of(const SharedHost& host) {
     const Nanoseconds moves = (step * 7 % 5) * host.moves / 4;
     Nanoseconds ready[2];
     for (int rank = 0; rank < 2; ++rank) {
-      const bool is_alike = rank == 0 || step % host.once_in_1 != 0;
+      const bool is_alike = rank == 0 || !host.differs_1(step);
       const Nanoseconds waits = is_alike || step < host.waits_1_from ? host.waits_0 : host.waits_1;
       const Nanoseconds more = is_alike ? 0 : host.more_1;
       const Nanoseconds asleep = rank == 0 ? 0 : host.asleep_1;
