@@ -122,20 +122,6 @@ void extend(StepsLeftOut& steps, const StepsLeftOut& more) {
   steps.reason_ns += more.reason_ns;
 }
 
-// By phase; none where the ranks' clocks are not related.
-std::vector<IntervalSet> of_all_ranks(const Job& job, std::span<const Phases> phases) {
-  std::array<std::vector<Interval>, kPhaseCount> intervals;
-  for (std::size_t rank = 0; rank < phases.size(); ++rank) {
-    if (!job.ranks[rank].clock.related) return {};
-    for (std::size_t i = 0; i < kPhaseCount; ++i)
-      for (const Interval& interval : phases[rank].of[i].intervals()) intervals[i].push_back(interval);
-  }
-  std::vector<IntervalSet> sets;
-  sets.reserve(intervals.size());
-  for (std::vector<Interval>& of_phase : intervals) sets.push_back(IntervalSet::from(std::move(of_phase)));
-  return sets;
-}
-
 // Of n values with deviation d a median has an error of 1.25 d / √n; the difference of two √2 times that.
 double error_of_difference(double deviation, double count) {
   return std::numbers::sqrt2 * 1.2533 * deviation / std::sqrt(count);
@@ -190,15 +176,6 @@ std::string what_would_show_drift(std::size_t steps) {
                       : "Record until it stays";
 }
 
-void add_phase(std::int64_t ns, std::int32_t rank, std::size_t phase, StepLength& length) {
-  if (ns > length.phase_ns[phase]) {
-    length.phase_next_ns[phase] = std::exchange(length.phase_ns[phase], ns);
-    length.phase_rank[phase] = rank;
-  } else {
-    length.phase_next_ns[phase] = std::max(length.phase_next_ns[phase], ns);
-  }
-}
-
 }  // namespace
 
 std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> steps) {
@@ -209,7 +186,7 @@ std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> step
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (explained[i] != nullptr) continue;
     unexplained.push_back(i);
-    lengths.push_back(steps[i].ns);
+    lengths.push_back(std::max<std::int64_t>(1, steps[i].ns - steps[i].core_wait_ns));
   }
   std::vector<StepsLeftOut> each(steps.size());  // with no reason: those that are steady
   for (std::size_t i = 0; i < steps.size(); ++i)
@@ -277,30 +254,6 @@ std::optional<Warning> doubt_of_steady_steps(std::span<const StepLength> steps,
                   format_duration(drift->first_ns), steady.size() < kFew ? "third" : "quarter",
                   format_duration(drift->last_ns), what_would_show_drift(steady.size())),
       kNoRank};
-}
-
-std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows> windows,
-                                     std::span<const Phases> phases) {
-  const std::vector<IntervalSet> of_any = of_all_ranks(job, phases);
-  std::map<std::int64_t, StepLength> longest;
-  for (std::size_t rank = 0; rank < windows.size(); ++rank) {
-    for (const StepWindow& step : windows[rank].steps) {
-      const auto [begin, end] = step.window;
-      StepLength& length = longest[step.number];
-      length.step = step.number;
-      length.ns = std::max(length.ns, end - begin);
-      for (std::size_t i = 0; i < kPhaseCount; ++i) {
-        const std::int64_t own = phases[rank].of[i].measure_within(begin, end);
-        add_phase(own, job.ranks[rank].rank, i, length);
-        length.phase_of_any_ns[i] =
-            std::max(length.phase_of_any_ns[i], of_any.empty() ? own : of_any[i].measure_within(begin, end));
-      }
-    }
-  }
-  std::vector<StepLength> lengths;
-  lengths.reserve(longest.size());
-  for (const auto& [number, length] : longest) lengths.push_back(length);
-  return lengths;
 }
 
 void measure_left_out(std::span<const RankWindows> windows, std::vector<StepsLeftOut>& left_out) {

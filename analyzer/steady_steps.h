@@ -11,19 +11,9 @@
 
 #include "analyzer/account/account.h"
 #include "analyzer/report/report.h"
+#include "analyzer/step_lengths.h"
 
 namespace lockstep::analyzer {
-
-struct StepLength {
-  std::int64_t step = 0;
-  std::int64_t ns = 0;                               // of the rank that took longest
-  std::array<std::int64_t, kPhaseCount> phase_ns{};  // of it, in ranges of each phase: of the rank with most
-  // The same, of all ranks together while the step lasted on one: those that wait for a rank that compiles
-  // are in another step by then.
-  std::array<std::int64_t, kPhaseCount> phase_of_any_ns{};
-  std::array<std::int32_t, kPhaseCount> phase_rank{};     // that rank
-  std::array<std::int64_t, kPhaseCount> phase_next_ns{};  // of the rank with most but for that one
-};
 
 struct SteadyChoice {
   std::vector<std::int64_t> steps;
@@ -42,7 +32,9 @@ struct SteadyChoice {
 // the second half, and more than m + 6 · 1.4826 · MAD of it. At most half of the steps and at most ten, or a
 // third.
 //
-// A step is never left out for its length alone: not behind the first one that is no longer long.
+// A step is never left out for its length alone: not behind the first one that is no longer long. What its
+// ranks waited for cores is no part of its length there: nothing warms up that other programs keep from
+// running.
 std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> steps);
 
 // Steps that do not settle: the median lengths of the first and of the last quarter; of fewer than 20 steps
@@ -64,10 +56,6 @@ std::optional<StepDrift> find_drift(std::span<const StepLength> steps);
 // (`steps_drift`).
 std::optional<Warning> doubt_of_steady_steps(std::span<const StepLength> steps,
                                              const std::optional<SteadyChoice>& choice);
-
-// Of a job's windows, with the phases of each rank, in the order of its ranks.
-std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows> windows,
-                                     std::span<const Phases> phases);
 
 // How long the steps that are left out together lasted, where they lasted longest: on one rank, for ranks
 // that wait for each other do so in different ones of them. O(ranks · steps · log parts).

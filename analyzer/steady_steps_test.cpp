@@ -82,6 +82,18 @@ TEST(SteadySteps, OfFewNobodyCanTell) {
   EXPECT_EQ(left_out({}), "?");
 }
 
+// Seen beside compilers that ended soon: 6 s of waiting for cores were called warm-up, and cores were not
+// said to be short.
+TEST(SteadySteps, WhatWaitsForCoresIsNoWarmUp) {
+  std::vector<StepLength> steps = steps_of({900, 300, 280, 100, 100, 100, 100, 100});
+  EXPECT_EQ(left_out(steps), "10-12 warm-up");
+  steps[1].core_wait_ns = 200;
+  steps[2].core_wait_ns = 180;
+  EXPECT_EQ(left_out(steps), "10-10 warm-up");
+  steps[0].core_wait_ns = 790;
+  EXPECT_EQ(left_out(steps), "none");
+}
+
 TEST(SteadySteps, ARangeExplainsWhatIsLeftOut) {
   std::vector<StepLength> steps = steps_of({100, 100, 100, 500, 100, 100, 900, 100, 101, 104});
   steps[3].phase_of_any_ns[static_cast<std::size_t>(Phase::checkpoint)] = 400;

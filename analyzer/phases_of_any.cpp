@@ -1,0 +1,109 @@
+#include "analyzer/phases_of_any.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "analyzer/metrics/windows.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using Sets = std::array<IntervalSet, kPhaseCount>;
+
+bool is_together(const std::vector<std::size_t>& parts) {
+  return std::all_of(parts.begin(), parts.end(), [&](std::size_t part) { return part == parts.front(); });
+}
+
+// Which part of the job each rank is in: ranks of a group that one of them has operations of in half of its
+// steps are in the same. All are where a group's ranks are not known, or there are no steps.
+std::vector<std::size_t> parts_of(const Job& job) {
+  std::map<std::int32_t, std::size_t> index_of;
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) index_of[job.ranks[i].rank] = i;
+  std::vector<std::size_t> parts(job.ranks.size());
+  std::iota(parts.begin(), parts.end(), std::size_t{0});
+  const auto part_of = [&parts](std::size_t rank) {
+    while (parts[rank] != rank) rank = parts[rank] = parts[parts[rank]];
+    return rank;
+  };
+  const std::vector<std::size_t> one(job.ranks.size());
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+    const RankTrace& rank = job.ranks[i];
+    if (rank.steps.empty()) return one;
+    std::map<std::uint32_t, std::set<std::uint32_t>> steps_of;
+    for (const Communication& operation : rank.communications) {
+      const std::uint32_t step = launching_step(rank, rank.activities[operation.activity]);
+      if (step == kNone) continue;
+      if (operation.group == kNone || job.groups[operation.group].ranks.empty()) return one;
+      steps_of[operation.group].insert(step);
+    }
+    for (const auto& [group, steps] : steps_of) {
+      if (steps.size() * 2 < rank.steps.size()) continue;
+      for (const std::int32_t member : job.groups[group].ranks)
+        if (const auto found = index_of.find(member); found != index_of.end())
+          parts[part_of(found->second)] = part_of(i);
+    }
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) parts[i] = part_of(i);
+  return parts;
+}
+
+// Of the ranks for which `counts`.
+template <class Counts>
+Sets unite_phases(std::span<const Phases> phases, Counts counts) {
+  Sets sets;
+  for (std::size_t phase = 0; phase < kPhaseCount; ++phase) {
+    std::vector<Interval> intervals;
+    for (std::size_t rank = 0; rank < phases.size(); ++rank)
+      if (counts(rank))
+        for (const Interval& interval : phases[rank].of[phase].intervals()) intervals.push_back(interval);
+    sets[phase] = IntervalSet::from(std::move(intervals));
+  }
+  return sets;
+}
+
+// When the rank is in operations with ranks of other parts.
+IntervalSet among_others(const Job& job, std::size_t index, const std::vector<std::size_t>& parts) {
+  std::set<std::int32_t> near;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (parts[i] == parts[index]) near.insert(job.ranks[i].rank);
+  std::vector<Interval> times;
+  for (const Communication& operation : job.ranks[index].communications) {
+    const bool is_known = operation.group != kNone && !job.groups[operation.group].ranks.empty();
+    if (is_known && std::ranges::all_of(job.groups[operation.group].ranks,
+                                        [&](std::int32_t rank) { return near.contains(rank); }))
+      continue;
+    const Activity& activity = job.ranks[index].activities[operation.activity];
+    times.push_back({activity.begin, activity.end});
+  }
+  return IntervalSet::from(std::move(times));
+}
+
+}  // namespace
+
+PhasesOfAny::PhasesOfAny(const Job& job, std::span<const Phases> phases) : set_of_rank_(phases.size()) {
+  const bool related = std::all_of(job.ranks.begin(), job.ranks.end(),
+                                   [](const RankTrace& rank) { return rank.clock.related; });
+  const std::vector<std::size_t> parts = related ? parts_of(job) : std::vector<std::size_t>{};
+  const Sets all = unite_phases(phases, [](std::size_t) { return true; });
+  if (related && is_together(parts)) {
+    sets_.push_back(all);
+    return;
+  }
+  std::map<std::size_t, Sets> by_part;
+  for (std::size_t rank = 0; rank < phases.size(); ++rank) {
+    set_of_rank_[rank] = sets_.size();
+    sets_.emplace_back(phases[rank].of);
+    if (!related) continue;
+    const auto [own, is_new] = by_part.try_emplace(parts[rank]);
+    if (is_new)
+      own->second = unite_phases(phases, [&](std::size_t other) { return parts[other] == parts[rank]; });
+    const IntervalSet meanwhile = among_others(job, rank, parts);
+    for (std::size_t phase = 0; phase < kPhaseCount; ++phase)
+      sets_.back()[phase] = unite(own->second[phase], intersect(all[phase], meanwhile));
+  }
+}
+
+}  // namespace lockstep::analyzer
