@@ -10,25 +10,46 @@
 namespace lockstep::analyzer {
 namespace {
 
+std::int64_t longer_by(const StepTable& table, std::size_t rank, std::size_t step, Cause cause) {
+  std::vector<std::int64_t> others;
+  for (std::size_t other = 0; other < table.rank_count(); ++other)
+    if (other != rank) others.push_back(table.cell(step, other).measures.partition[cause]);
+  const std::int64_t own = table.cell(step, rank).measures.partition[cause];
+  return others.empty() ? own : own - lower_median(std::move(others));
+}
+
+// What grows, step by step.
+using Series = std::vector<std::int64_t>;
+
 // Of the steps from `first` on, before `end`.
-std::int64_t median_of(const StepTable& table, std::size_t rank, std::size_t first, std::size_t end) {
-  std::vector<std::int64_t> late;
-  for (std::size_t step = first; step < end; ++step) late.push_back(table.late(step, rank));
-  return lower_median(std::move(late));
+std::int64_t median_of(const Series& series, std::size_t first, std::size_t end) {
+  return lower_median(Series(series.begin() + static_cast<std::ptrdiff_t>(first),
+                             series.begin() + static_cast<std::ptrdiff_t>(end)));
+}
+
+Growth by_thirds(const Series& series) {
+  const std::size_t third = series.size() / 3;
+  return {median_of(series, 0, third), median_of(series, series.size() - third, series.size())};
 }
 
 }  // namespace
 
-std::optional<Growth> growth_of(const StepTable& table, std::int32_t rank) {
+std::optional<Growth> growth_of(const StepTable& table, std::int32_t rank, std::optional<Cause> cause) {
   constexpr std::size_t kLeastThird = 3, kMostParts = 6;
   const std::size_t steps = table.steps.size(), index = table.index_of(rank), third = steps / 3;
   if (third < kLeastThird || index >= table.rank_count() || table.ranks[index] != rank) return std::nullopt;
-  const Growth growth{median_of(table, index, 0, third), median_of(table, index, steps - third, steps)};
+  Series late, longer;
+  for (std::size_t step = 0; step < steps; ++step) {
+    late.push_back(table.late(step, index));
+    longer.push_back(cause ? longer_by(table, index, step, *cause) : late.back());
+  }
+  const Growth growth = by_thirds(longer), of_lateness = by_thirds(late);
   if (growth.last_third_ns <= 0 || growth.last_third_ns / 3 < growth.first_third_ns / 2) return std::nullopt;
+  if (of_lateness.last_third_ns <= of_lateness.first_third_ns) return std::nullopt;
   const std::size_t parts = std::min(kMostParts, third);
   std::vector<std::int64_t> medians;
   for (std::size_t part = 0; part < parts; ++part)
-    medians.push_back(median_of(table, index, steps * part / parts, steps * (part + 1) / parts));
+    medians.push_back(median_of(longer, steps * part / parts, steps * (part + 1) / parts));
   std::size_t pairs = 0, rising = 0;
   for (std::size_t later = 1; later < parts; ++later)
     for (std::size_t before = 0; before < later; ++before) {

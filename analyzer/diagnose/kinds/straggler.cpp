@@ -222,7 +222,8 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
           : when.how_much;
   // What it waits for a core is up to the other programs, and grows with what these do.
   const bool may_grow = when.period == 0 && reason.code != kWaitsForCore;
-  const std::optional<Growth> growth = may_grow ? growth_of(steps, late.rank) : std::nullopt;
+  const std::optional<Cause> cause = reason.part ? std::optional(reason.part->cause) : std::nullopt;
+  const std::optional<Growth> growth = may_grow ? growth_of(steps, late.rank, cause) : std::nullopt;
   const char* const growing = growth ? " longer and longer" : "";
   finding.title = when.by_cause ? fmt::format("{}rank {} {}{}: the others wait for it{}", when.begins,
                                               late.rank, reason.doing, how_much, growing)
@@ -252,9 +253,9 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   finding.evidence.push_back(when.evidence);
   if (growth)
     finding.evidence.push_back(fmt::format(
-        "it grows: {} later in the first third of {}, {} in the last (medians)",
-        format_duration(growth->first_third_ns), when.begins.empty() ? "the steps" : "these steps",
-        format_duration(growth->last_third_ns)));
+        "it grows: {} {} in the first third of {}, {} in the last (medians)",
+        format_duration(growth->first_third_ns), cause ? "longer" : "later",
+        when.begins.empty() ? "the steps" : "these steps", format_duration(growth->last_third_ns)));
   finding.evidence.insert(finding.evidence.end(), reason.evidence.begin(), reason.evidence.end());
   finding.evidence.push_back(describe_waiting(context.report, blame, context.scheduled));
   if (own_ns > 0) finding.evidence.push_back(describe_loss(finding.lost_ns, of_the_others, own_ns));
