@@ -90,18 +90,21 @@ TensorSize measure(const Method& method, void* a, void* b, std::uint32_t ranks) 
   return {};
 }
 
+std::int32_t rank_at(const void* options, std::size_t offset) {
+  std::int64_t rank = -1;
+  if (options != nullptr) std::memcpy(&rank, static_cast<const std::byte*>(options) + offset, sizeof rank);
+  return rank >= 0 && rank <= INT32_MAX ? static_cast<std::int32_t>(rank) : -1;
+}
+
 std::int32_t peer_of(const Method& method, void* b, void* c) {
   // Options of broadcast, gather and scatter begin with `int64_t rootRank`.
-  const auto root = [](const void* options) {
-    std::int64_t rank = -1;
-    if (options != nullptr) std::memcpy(&rank, options, sizeof rank);
-    return rank >= 0 && rank <= INT32_MAX ? static_cast<std::int32_t>(rank) : -1;
-  };
   switch (method.peer) {
     case Peer::root_in_second:
-      return root(b);
+      return rank_at(b, 0);
     case Peer::root_in_third:
-      return root(c);
+      return rank_at(c, 0);
+    case Peer::root_of_reduce:
+      return root_of_reduce(b);
     case Peer::second_argument:
       return static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(b));
     case Peer::none:
@@ -162,6 +165,18 @@ constexpr std::array<std::array<Call, kMethods.size()>, kClasses.size()> classes
   return {all_noted<kClass>(std::make_index_sequence<kMethods.size()>())...};
 }
 }  // namespace
+
+// struct ReduceOptions { ReduceOp op; int64_t rootRank, rootTensor; milliseconds timeout; … }. A ReduceOp is
+// an intrusive_ptr_target of 16 bytes (its two counts have 32 bits each, as in torch 2.11) or 24 (64 bits),
+// with two words behind it. One reduces one tensor, so rootTensor is 0, and a timeout is not.
+std::int32_t root_of_reduce(const void* options) {
+  constexpr std::size_t kRoot = 32, kRootOfWideCounts = 40, kWord = 8;
+  if (options == nullptr) return -1;
+  if (rank_at(options, kRoot + kWord) == 0 && rank_at(options, kRoot + 2 * kWord) != 0)
+    return rank_at(options, kRoot);
+  if (rank_at(options, kRootOfWideCounts + kWord) == 0) return rank_at(options, kRootOfWideCounts);
+  return -1;
+}
 
 const std::array<std::array<Call, kMethods.size()>, kClasses.size()> kReplacements =
     classes_noted(std::make_index_sequence<kClasses.size()>());

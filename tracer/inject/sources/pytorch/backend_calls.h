@@ -41,7 +41,7 @@ enum class Sized : std::uint8_t {
   nothing,
 };
 
-enum class Peer : std::uint8_t { none, root_in_second, root_in_third, second_argument };
+enum class Peer : std::uint8_t { none, root_in_second, root_in_third, root_of_reduce, second_argument };
 
 struct Method {
   const char* name;  // mangled, after the class
@@ -59,7 +59,7 @@ constexpr std::array<Method, 18> kMethods{{
     {"9broadcastERSt6vectorIN2at6TensorESaIS3_EERKNS_16BroadcastOptionsE", trace::Operation::broadcast,
      Sized::first, Peer::root_in_second},
     {"6reduceERSt6vectorIN2at6TensorESaIS3_EERKNS_13ReduceOptionsE", trace::Operation::reduce, Sized::first,
-     Peer::none},
+     Peer::root_of_reduce},
     {"9allgatherERSt6vectorIS1_IN2at6TensorESaIS3_EESaIS5_EERS5_RKNS_16AllgatherOptionsE",
      trace::Operation::all_gather, Sized::second_list_by_n, Peer::none},
     {"15_allgather_baseERN2at6TensorES3_RKNS_16AllgatherOptionsE", trace::Operation::all_gather,
@@ -105,6 +105,9 @@ constexpr std::array<BackendClass, 5> kClasses{{
 // [class][method]: where calls go on to (set before an entry is replaced), and what replaces the entries.
 extern std::array<std::array<std::atomic<Call>, kMethods.size()>, kClasses.size()> originals;
 extern const std::array<std::array<Call, kMethods.size()>, kClasses.size()> kReplacements;
+
+// Of c10d's ReduceOptions: the root, a rank of the group; -1 where there is none to be told. Reads 56 bytes.
+std::int32_t root_of_reduce(const void* options);
 
 // From now on calls of this backend object, a group of `size` ranks, are noted. An
 // address that was a group's before begins anew. False if there are too many groups.
