@@ -191,6 +191,14 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
                     *alike, format_plural(static_cast<std::int64_t>(steps.steps.size()), "step")));
   const bool has_place = say_where_it_computes(context, steps, late, reason);
   reason.names_part = has_place && !reason.parts.rows.empty() && is_much_longer(reason.parts.rows.front());
+  if (const std::string alone = context.report.pipeline.empty() ? parts_of_it_alone(reason.parts, late) : "";
+      !alone.empty()) {
+    reason.code = "other_kernels";
+    reason.doing = fmt::format("also runs {}, which {} do not, and {}", alone,
+                               reason.parts.others == 1 ? "the others" : "most others", computes);
+    reason.remedy = fmt::format("see why rank {} runs that: work that it alone is given", late.rank);
+    return reason;
+  }
   ClockComparison clocks;
   if (!context.on_cpu) clocks = compare_clocks(context, steps, late);
   reason.evidence.insert(reason.evidence.end(), clocks.evidence.begin(), clocks.evidence.end());

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "analyzer/lateness/late_parts.h"
 #include "analyzer/operators/slow_part.h"
 #include "analyzer/report/quantity.h"
 
@@ -64,6 +68,27 @@ bool say_where_it_computes(const FindingContext& context, const StepTable& steps
         fmt::format("no part of the model stands out: the middle half of them takes {} to {} longer",
                     format_share(found.least), format_share(found.most)));
   return false;
+}
+
+std::string parts_of_it_alone(const ComparedParts& parts, const RankLateness& late) {
+  constexpr std::size_t kMostNames = 2;
+  std::int64_t alone_ns = 0, shared_ns = 0, others_ns = 0;
+  std::vector<std::string> names;
+  for (const ComparedPart& part : parts.rows) {
+    others_ns += part.others_ns;
+    if (part.is_rest || part.others_ns > 0 || (part.module.empty() && part.operation.empty())) {
+      shared_ns += part.own_ns;
+    } else {
+      alone_ns += part.own_ns;
+      if (names.size() < kMostNames)
+        names.push_back(fmt::format("`{}`", part.module.empty() ? part.operation : part.module));
+    }
+  }
+  const double longer_ns = static_cast<double>(late.cause_ns) * static_cast<double>(parts.steps);
+  // Else it is the same work under other names.
+  if (names.empty() || 2 * shared_ns < others_ns || static_cast<double>(alone_ns) < kExplains * longer_ns)
+    return "";
+  return names.size() == 1 ? names.front() : names[0] + " and " + names[1];
 }
 
 }  // namespace lockstep::analyzer

@@ -113,5 +113,34 @@ TEST(SlowPartWords, WhereNobodyComputesLongerNothingIsCompared) {
     EXPECT_THAT(one.parts.rows, IsEmpty()) << one.code;
 }
 
+// Seen of a rank with one more convolution: the table had its modules, which the other rank does not run, and
+// the remedy said that the trace does not tell whether it has more to do.
+TEST(PartsOfItAlone, AreThoseThatMakeUpHalfOfWhatItComputesLonger) {
+  RankLateness late;
+  late.cause_ns = 10;
+  ComparedParts parts{.steps = 100, .others = 1};
+  parts.rows = {{"adapter.conv", "aten::conv2d", false, 400, 0},
+                {"adapter", "aten::relu", false, 90, 0},
+                {"layers.0", "", false, 500, 480},
+                {"", "", true, 3000, 3100}};
+  EXPECT_EQ(parts_of_it_alone(parts, late), "") << "490 of 1000";
+  parts.rows[1].own_ns = 100;
+  EXPECT_EQ(parts_of_it_alone(parts, late), "`adapter.conv` and `adapter`");
+  parts.rows.insert(parts.rows.begin() + 2, {"adapter.norm", "", false, 50, 0});
+  EXPECT_EQ(parts_of_it_alone(parts, late), "`adapter.conv` and `adapter`");
+  parts.rows[0].others_ns = 1;
+  EXPECT_EQ(parts_of_it_alone(parts, late), "") << "the others have that, too";
+}
+
+TEST(PartsOfItAlone, AreNotTheSameWorkUnderOtherNames) {
+  RankLateness late;
+  late.cause_ns = 10;
+  ComparedParts parts{.steps = 100, .others = 1};
+  parts.rows = {{"module.0", "", false, 4000, 0}, {"", "", true, 499, 3000}};
+  EXPECT_EQ(parts_of_it_alone(parts, late), "");
+  parts.rows[1].own_ns = 1500;
+  EXPECT_EQ(parts_of_it_alone(parts, late), "`module.0`");
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer
