@@ -27,6 +27,8 @@ struct HostShortage {
   // their waiting is for somebody else. (Many short waits of several threads at once add up to more than a
   // thread each: what they want alone does not tell.)
   bool by_others() const { return wanted <= cores * kMargin || got < cores * kOwn; }
+  // And with cores enough for others they would not all have one.
+  bool by_ranks_too() const { return static_cast<double>(ranks.size()) > cores; }
 
   static constexpr double kLeastShare = 0.03;
   static constexpr double kBusy = 0.1;

@@ -42,7 +42,7 @@ constexpr Explanation kCoresSharedExplained{
         "It is the ranks' own doing where all of them together want (on a core, or waiting for one, over "
         "time) more cores than they may use (by affinity, or by the control group's limit), by a twentieth, "
         "and get three quarters of these at least; else other programs have them, or threads of the ranks "
-        "that do not train (data loaders, a thread of the program). So they have where one rank is late "
+        "that do not train (data loaders, a thread of the program); both, where the ranks are more than the cores. So they have where one rank is late "
         "(straggler_persistent, straggler_since) because it waits for a core, may use the cores of another "
         "rank of its host and no fewer, and the median rank hardly waits. That a rank has more to do is said "
         "where there are steps enough to judge who is late, and its threads run twice as long as the others', longer by a "
@@ -85,14 +85,15 @@ constexpr const char* kWhoIsTheSchedulersChoice =
 
 std::string remedy_for(const HostShortage& shortage) {
   const auto ranks = static_cast<double>(shortage.ranks.size());
-  if (shortage.by_others()) return kKeepOthersOff;
+  if (shortage.by_others() && !shortage.by_ranks_too()) return kKeepOthersOff;
   if (shortage.cores >= ranks)
     return fmt::format("OMP_NUM_THREADS={:.0f} (cores / ranks), or fewer ranks on this host",
                        std::floor(shortage.cores / ranks));
   return fmt::format(
       "more cores for them, where the host has some (`taskset -cp PID` says which a process may use; "
-      "cgroups, Slurm's --cpus-per-task); else at most {} on this host, with OMP_NUM_THREADS=1",
-      format_plural(std::max<std::int64_t>(1, static_cast<std::int64_t>(shortage.cores)), "rank"));
+      "cgroups, Slurm's --cpus-per-task); else at most {} on this host, with OMP_NUM_THREADS=1{}",
+      format_plural(std::max<std::int64_t>(1, static_cast<std::int64_t>(shortage.cores)), "rank"),
+      shortage.by_others() ? fmt::format(". And {}", kKeepOthersOff) : "");
 }
 
 bool is_short(const HostShortage& shortage, std::int32_t rank) {
@@ -205,7 +206,10 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
     const std::string where = shortage.host.empty() ? "" : fmt::format(" of {}", shortage.host);
     Finding finding = kCoresShared.make();
     finding.has_core_waits = true;
-    if (shortage.by_others()) {
+    if (shortage.by_others() && shortage.by_ranks_too()) {
+      finding.title = fmt::format("{}{} share {} with other programs or threads", who(context, shortage),
+                                  where, cores_of(shortage.cores));
+    } else if (shortage.by_others()) {
       finding.title =
           fmt::format("{}{} {} for {} that other programs or threads have", who(context, shortage), where,
                       count == 1 ? "waits" : "wait", count == 1 ? "a core" : "cores");

@@ -131,6 +131,14 @@ TEST(Findings, WhereCoresAreSharedTheRankThatHasFewerIsAFact) {
               Contains(HasSubstr("rank 2 may use 1 core alone, fewer than the others")));
 }
 
+// Seen of four ranks on two cores beside compilers: that other programs have the cores is half of it.
+TEST(Findings, RanksThatAreMoreThanTheirCoresShareThemBesideOthersToo) {
+  const Finding shared = finding(report_of(job_of(3, 300, 400, "0-1")), "cores_shared");
+  EXPECT_EQ(shared.title, "3 ranks of node0 share 2 cores with other programs or threads");
+  EXPECT_THAT(shared.remedy, HasSubstr("at most 2 ranks on this host"));
+  EXPECT_THAT(shared.remedy, HasSubstr("And see what else runs there"));
+}
+
 // Seen of two ranks that were pinned to a core each, and another program beside: two findings of one title.
 TEST(Findings, ARankWithCoresOfItsOwnIsNamedByItsNumber) {
   JobBuilder job = job_of(3, 300, 400, "0-1");
