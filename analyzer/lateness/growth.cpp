@@ -10,14 +10,6 @@
 namespace lockstep::analyzer {
 namespace {
 
-std::int64_t longer_by(const StepTable& table, std::size_t rank, std::size_t step, Cause cause) {
-  std::vector<std::int64_t> others;
-  for (std::size_t other = 0; other < table.rank_count(); ++other)
-    if (other != rank) others.push_back(table.cell(step, other).measures.partition[cause]);
-  const std::int64_t own = table.cell(step, rank).measures.partition[cause];
-  return others.empty() ? own : own - lower_median(std::move(others));
-}
-
 // What grows, step by step.
 using Series = std::vector<std::int64_t>;
 
@@ -41,7 +33,8 @@ std::optional<Growth> growth_of(const StepTable& table, std::int32_t rank, std::
   Series late, longer;
   for (std::size_t step = 0; step < steps; ++step) {
     late.push_back(table.late(step, index));
-    longer.push_back(cause ? longer_by(table, index, step, *cause) : late.back());
+    longer.push_back(cause ? excess_by_cause(table, step, index)[static_cast<std::size_t>(*cause)]
+                           : late.back());
   }
   const Growth growth = by_thirds(longer), of_lateness = by_thirds(late);
   if (growth.last_third_ns <= 0 || growth.last_third_ns / 3 < growth.first_third_ns / 2) return std::nullopt;

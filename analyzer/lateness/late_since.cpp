@@ -36,6 +36,7 @@ std::vector<double> series_of(const StepTable& table, std::size_t rank) {
 struct Rise {
   std::size_t first = 0;         // of the higher part
   double before = 0, since = 0;  // medians
+  double explained = 0;          // of the squares about the mean, the part that the split takes away
   double by() const { return since - before; }
 };
 
@@ -63,10 +64,46 @@ Rise rise_of(const std::vector<double>& series) {
     }
   }
   if (rise.first == 0) return rise;
+  double squares = 0;
+  for (const double value : series) squares += std::pow(moved(value) - sum / static_cast<double>(count), 2);
+  rise.explained = most / (static_cast<double>(count) * squares);
   const auto at = series.begin() + static_cast<std::ptrdiff_t>(rise.first);
   rise.before = lower_median(std::vector<double>(series.begin(), at));
   rise.since = lower_median(std::vector<double>(at, series.end()));
   return rise;
+}
+
+double mean_of(const std::vector<double>& series, std::size_t first, std::size_t end) {
+  double sum = 0;
+  for (std::size_t step = first; step < end; ++step) sum += series[step];
+  return first < end ? sum / static_cast<double>(end - first) : 0;
+}
+
+// By what the rank does longer, which other ranks and other programs move less than its lateness.
+void settle_by_cause(const StepTable& table, const Report& report, std::size_t rank, const Rise& rise,
+                     LateSince& found) {
+  constexpr double kAsBefore = 0.5;
+  if (!found.late.cause) return;
+  std::vector<double> longer;
+  for (std::size_t step = 0; step < table.steps.size(); ++step)
+    longer.push_back(
+        static_cast<double>(excess_by_cause(table, step, rank)[static_cast<std::size_t>(*found.late.cause)]));
+  if (mean_of(longer, 0, rise.first) >= kAsBefore * mean_of(longer, rise.first, longer.size())) {
+    found.did_so_before = true;
+    return;
+  }
+  const Rise of_cause = rise_of(longer);
+  const std::size_t first = of_cause.first;
+  if (first == 0 || first == rise.first || of_cause.explained <= rise.explained) return;
+  LateSince settled;
+  settled.steps = steps_from(table, first);
+  settled.since = judge_lateness(settled.steps, report);
+  settled.late = settled.since.ranks[rank];
+  settled.step = settled.steps.steps.front();
+  const std::vector<double> late = series_of(table, rank);
+  settled.before_ns = std::llround(
+      lower_median(std::vector<double>(late.begin(), late.begin() + static_cast<std::ptrdiff_t>(first))));
+  if (settled.late.is_late && settled.late.cause == found.late.cause) found = std::move(settled);
 }
 
 std::optional<LateSince> beginning_of(const StepTable& table, const Report& report,
@@ -89,6 +126,7 @@ std::optional<LateSince> beginning_of(const StepTable& table, const Report& repo
     const double apart = std::abs(static_cast<double>(other.first) - static_cast<double>(rise.first));
     if (apart > together && rise.by() < kOthers * other.by()) return std::nullopt;
   }
+  settle_by_cause(table, report, rank, rise, found);
   return found;
 }
 

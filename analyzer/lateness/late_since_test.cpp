@@ -57,6 +57,43 @@ TEST(LateSince, ItsFirstStepIsFound) {
   }
 }
 
+// Seen of a rank that did something on its host from step 61 on, and of whose lateness the others' noise
+// moved the beginning to step 69.
+TEST(LateSince, ItBeginsWhereWhatItDoesLongerBegins) {
+  Own own = noise_of(2, 120, 0.02, 0, 7);
+  for (std::size_t step = 60; step < own.size(); ++step) own[step][1] += 150'000;
+  for (std::size_t step = 60; step < 70; ++step)
+    own[step][0] += 150'000;  // the other one is as late, by compute
+  Report report = report_of_steps(own, 100'000);
+  for (StepReport& step : report.steps) {
+    if (step.rank != 1 || step.step < 160) continue;
+    step.measures.partition[Cause::compute] -= 150'000;
+    step.measures.partition[Cause::host_bound] = 150'000;
+  }
+  const std::vector<LateSince> since = late_since(make_step_table(report), report);
+  ASSERT_EQ(since.size(), 1u);
+  EXPECT_EQ(since[0].late.cause, Cause::host_bound);
+  EXPECT_EQ(since[0].step, 160);
+  EXPECT_EQ(since[0].steps.steps.front(), 160);
+  EXPECT_FALSE(since[0].did_so_before);
+}
+
+TEST(LateSince, WhatItDidBeforeAsWellIsNoBeginning) {
+  Own own = noise_of(2, 120, 0.02, 0, 7);
+  for (std::size_t step = 0; step < own.size(); ++step) own[step][1] += 150'000;
+  for (std::size_t step = 0; step < 40; ++step) own[step][0] += 150'000;
+  Report report = report_of_steps(own, 100'000);
+  for (StepReport& step : report.steps) {
+    if (step.rank != 1) continue;
+    step.measures.partition[Cause::compute] -= 150'000;
+    step.measures.partition[Cause::host_bound] = 150'000;
+  }
+  const std::vector<LateSince> since = late_since(make_step_table(report), report);
+  ASSERT_EQ(since.size(), 1u);
+  EXPECT_NEAR(static_cast<double>(since[0].step), 140, 3);
+  EXPECT_TRUE(since[0].did_so_before);
+}
+
 TEST(LateSince, HealthyRanksBecomeLateNever) {
   for (const std::size_t ranks : {2u, 4u, 8u}) {
     for (const std::size_t steps : {12u, 50u, 200u}) {

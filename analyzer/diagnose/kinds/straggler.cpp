@@ -166,10 +166,14 @@ When by_its_cause(const LatenessReport& lateness, const RankLateness& late) {
 When from_step_on(const LateSince& since) {
   When when = throughout(since.since, since.late);
   when.kind = &kStragglerSince;
-  when.begins = fmt::format("from step {} on ", since.step);
+  if (!since.did_so_before) when.begins = fmt::format("from step {} on ", since.step);
   when.evidence +=
-      fmt::format("; before step {} it was ready {} {} than the others, in the median", since.step,
-                  format_duration(std::abs(since.before_ns)), since.before_ns < 0 ? "earlier" : "later");
+      since.before_ns == 0
+          ? fmt::format("; before step {} it was ready with the others, in the median", since.step)
+          : fmt::format("; before step {} it was ready {} {} than the others, in the median", since.step,
+                        format_duration(std::abs(since.before_ns)),
+                        since.before_ns < 0 ? "earlier" : "later");
+  if (since.did_so_before) when.evidence += ", though it did as much before";
   return when;
 }
 
