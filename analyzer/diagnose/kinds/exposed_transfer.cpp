@@ -212,7 +212,8 @@ std::string_view how_to_move_less(const FindingContext& context, const LongestTr
   if (longest.operation == Operation::all_gather)
     return is_tiny ? "metrics gathered once in so many steps"
                    : "gradient accumulation, parameters in bfloat16";
-  if (is_tiny) return "less often, or several in one operation";
+  const bool is_one_a_step = longest.count < 2 * static_cast<std::int64_t>(context.steps.steps.size());
+  if (is_tiny) return is_one_a_step ? "less often" : "less often, or several in one operation";
   return "gradient accumulation, gradients in bfloat16";
 }
 

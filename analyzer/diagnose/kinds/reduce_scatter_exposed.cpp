@@ -44,9 +44,11 @@ void find_late_scatters(const FindingContext& context, std::vector<Finding>& fin
   const std::optional<LastScatters> last = look_at_last_scatters(context.report, context.activations);
   if (!last || !context.is_worth(last->exposed_ns, kScatterPermille)) return;
   Finding finding = kReduceScatterExposed.make();
-  finding.evidence = {fmt::format("of the last of {} a step, {} of {} is exposed, over all ranks and steps",
-                                  format_plural(last->per_step, "reduce_scatter"),
-                                  format_duration(last->exposed_ns), format_duration(last->transfer_ns))};
+  finding.evidence = {fmt::format(
+      "of the {} a step, {} of {} is exposed, over all ranks and steps",
+      last->per_step == 1 ? "one reduce_scatter"
+                          : fmt::format("last of {} reduce_scatters", format_count(last->per_step)),
+      format_duration(last->exposed_ns), format_duration(last->transfer_ns))};
   finding.remedy =
       "make the last one small: FSDP units of a layer each, the embedding in one of its own; DeepSpeed: a "
       "smaller reduce_bucket_size; gradients in bfloat16 (MixedPrecision(reduce_dtype=torch.bfloat16), "

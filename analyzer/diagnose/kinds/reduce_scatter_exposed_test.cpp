@@ -15,7 +15,7 @@ TEST(Sharding, TheLastScatterOfAStepHasNothingToHideBehind) {
   const Finding found = finding(report, "reduce_scatter_exposed");
   EXPECT_LE(found.lost_ns, 4 * 2 * 80 * us);
   EXPECT_GE(found.lost_ns, 3 * 2 * 80 * us);
-  EXPECT_THAT(found.evidence.at(0), HasSubstr("of the last of 1 reduce_scatter a step"));
+  EXPECT_THAT(found.evidence.at(0), HasSubstr("of the one reduce_scatter a step"));
 }
 
 }  // namespace
