@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/own_program.h"
+#include "cli/common/exit_codes.h"
 #include "cli/common/parse.h"
 
 namespace lockstep::cli {
@@ -20,11 +21,15 @@ int run_sibling(const std::string& verb, const char* program_name, const char* h
                 char* const* arguments) {
   std::error_code error;
   const std::filesystem::path self = own_program(error);
-  if (error) return fail(verb, Error{"cannot find out where lockstep itself is: " + error.message()});
+  const auto failed = [&](const std::string& why) {
+    fail(verb, Error{why});
+    return failure_of(verb);
+  };
+  if (error) return failed("cannot find out where lockstep itself is: " + error.message());
   const std::string program = (self.parent_path() / program_name).string();
   execv(program.c_str(), arguments);
-  if (errno == ENOENT) return fail(verb, Error{fmt::format("{} is not there: {}", program, how_to_build)});
-  return fail(verb, Error{fmt::format("cannot start {}: {}", program, std::strerror(errno))});
+  if (errno == ENOENT) return failed(fmt::format("{} is not there: {}", program, how_to_build));
+  return failed(fmt::format("cannot start {}: {}", program, std::strerror(errno)));
 }
 
 // A program of one verb sees "lockstep VERB" as its name.

@@ -16,6 +16,7 @@
 #include "cli/analysis/reading.h"
 #include "cli/analysis/run_records.h"
 #include "cli/analysis/verbs.h"
+#include "cli/common/exit_codes.h"
 #include "cli/common/output.h"
 #include "cli/common/parse.h"
 #include "cli/common/terminal.h"
@@ -34,8 +35,9 @@ constexpr const char* kFooter =
     "  lockstep check --init > gate.toml                             a commented policy to begin with\n"
     "  lockstep check run1 run2 --baseline main.json --junit check.xml --markdown \"$GITHUB_STEP_SUMMARY\"\n"
     "\n"
-    "Exit code: 0 all figures are within their limits; 1 one is worse than allowed, or missing; 2 wrong usage or\n"
-    "bad input; 3 undecided: more runs would tell (0 with --inconclusive pass); 4 there is no baseline yet.\n";
+    "Exit code: 0 all figures are within their limits; 1 one is worse than allowed, or missing; 2 wrong usage, bad\n"
+    "input, or something else that kept it from judging (no memory, an output that can't be written); 3 undecided:\n"
+    "more runs would tell (0 with --inconclusive pass); 4 there is no baseline yet.\n";
 
 struct Arguments {
   std::vector<std::string> runs, baseline;
@@ -72,6 +74,11 @@ void describe(CLI::App& app, Arguments& arguments) {
 int bad_input(const Error& error) {
   fail("check", error);
   return kBadInput;
+}
+
+// Help, or a list, that could not be written is no figure that is worse.
+int code_of_text(int exit_code) {
+  return exit_code == kSuccess ? kHolds : kBadInput;
 }
 
 std::string list_of_figures() {
@@ -180,9 +187,9 @@ int run_check(int argc, char** argv) {
                "lockstep check");
   Arguments arguments;
   describe(app, arguments);
-  if (const auto exit_code = parse(app, argc, argv)) return *exit_code;
-  if (arguments.init) return print_to_stdout("lockstep check", analyzer::commented_policy());
-  if (arguments.figures) return print_to_stdout("lockstep check", list_of_figures());
+  if (const auto exit_code = parse(app, argc, argv)) return code_of_text(*exit_code);
+  if (arguments.init) return code_of_text(print_to_stdout("lockstep check", analyzer::commented_policy()));
+  if (arguments.figures) return code_of_text(print_to_stdout("lockstep check", list_of_figures()));
   return check(arguments);
 }
 

@@ -49,5 +49,5 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     lockstep::tell(std::string("lockstep: unexpected error: ") + error.what() + "\n");
   }
-  return lockstep::cli::kFailure;
+  return lockstep::cli::failure_of(argc > 1 ? argv[1] : "");
 }

@@ -13,6 +13,7 @@
 
 #include "tests/end_to_end/kineto_files.h"
 #include "tests/end_to_end/support.h"
+#include "tests/sanitizers.h"
 
 namespace lockstep::end_to_end {
 namespace {
@@ -22,6 +23,10 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+
+Outcome shell(const std::string& command) {
+  return run({"/bin/sh", "-c", command});
+}
 
 class Check : public testing::Test {
  protected:
@@ -174,6 +179,22 @@ TEST_F(Check, BadInputIsExitCodeTwoAndSaysWhatToDo) {
              {"--baseline", folder_.write("old.json", R"({"schema": "lockstep.baseline/9"})"), "--policy",
               policy(step_time_)},
              "this version reads lockstep.baseline/1");
+}
+
+// 1 says that a figure is worse, and nothing else: what a pipeline tells its people is a regression.
+TEST_F(Check, WhatKeepsItFromJudgingIsNoRegression) {
+  for (const char* flag : {"--help", "--init", "--figures"})
+    EXPECT_EQ(shell(fmt::format("{} check {} >/dev/full", binary("lockstep"), flag)).exit_code, 2) << flag;
+  if (kSanitized) GTEST_SKIP() << "a sanitizer takes terabytes of addresses";
+  const std::string gate = policy(step_time_),
+                    words = fmt::format("check {} {} --baseline {} {} --policy {}", run_of(1000, 1500),
+                                        run_of(1001, 1500), run_of(1000, 1500), run_of(1001, 1500), gate);
+  // From less memory than it can start with to more than it needs.
+  for (int megabytes = 12; megabytes <= 64; megabytes += 2) {
+    const Outcome outcome =
+        shell(fmt::format("ulimit -v {}; exec {} {}", megabytes * 1024, binary("lockstep"), words));
+    EXPECT_NE(outcome.exit_code, 1) << megabytes << " MB: " << outcome.standard_error;
+  }
 }
 
 TEST_F(Check, ABaselineIsHeldToItselfBeforeItGatesAnything) {
