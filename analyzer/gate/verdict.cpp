@@ -76,6 +76,10 @@ FigureVerdict measured(const Rule& rule, std::span<const RunRecord> head, std::s
     return figure;
   }
   figure.head = sample_for(rule, of_head.values);
+  if (!rule.bound && base.empty()) {
+    figure.uncompared = true;
+    return figure;
+  }
   figure.base = sample_for(rule, of_base.values);
   figure.limit = excess_of(figure).limit;
   return figure;
@@ -85,7 +89,7 @@ void settle_zones(const Policy& policy, std::vector<FigureVerdict>& figures) {
   std::vector<WeightedChance> worse, better;
   std::vector<FigureVerdict*> of_chance;
   for (FigureVerdict& figure : figures) {
-    if (figure.missing) continue;
+    if (!figure.has_limit()) continue;
     const std::optional<double> chance = chance_as_high(excess_of(figure).beyond);
     if (!chance) continue;
     const Rule& rule = figure.rule;
@@ -104,7 +108,7 @@ void settle_zones(const Policy& policy, std::vector<FigureVerdict>& figures) {
     figure.is_better = better_adjusted[i] <= policy.false_alarms;
   }
   for (FigureVerdict& figure : figures) {
-    if (figure.missing) continue;
+    if (!figure.has_limit()) continue;
     const Excess excess = excess_of(figure);
     figure.zone = zone_of(excess, figure.chance, policy.false_alarms, policy.confidence);
     if (figure.zone == Zone::undecided)
@@ -130,6 +134,7 @@ Outcome outcome_of(const std::vector<FigureVerdict>& figures) {
   const auto any = [&](auto is) { return std::any_of(figures.begin(), figures.end(), is); };
   if (any([](const FigureVerdict& one) { return one.missing || (one.zone == Zone::worse && !one.expected); }))
     return Outcome::fail;
+  if (any([](const FigureVerdict& one) { return one.uncompared; })) return Outcome::not_compared;
   return any([](const FigureVerdict& one) { return one.zone == Zone::undecided && !one.expected; })
              ? Outcome::undecided
              : Outcome::pass;
@@ -143,6 +148,8 @@ const char* to_string(Outcome outcome) {
       return "pass";
     case Outcome::fail:
       return "fail";
+    case Outcome::not_compared:
+      return "not_compared";
     case Outcome::undecided:
       break;
   }
@@ -157,7 +164,8 @@ Result<Verdict> judge(const Policy& policy, std::span<const RunRecord> head, std
                       const VerdictOptions& options) {
   if (head.empty()) return Error{"there is no run to judge"};
   if (policy.rules.empty()) return Error{fmt::format("{} holds no figure to anything", policy.source)};
-  if (base.empty() && needs_baseline(policy)) return Error{"there is no baseline to hold the runs to"};
+  if (base.empty() && needs_baseline(policy) && !options.no_baseline_yet)
+    return Error{"there is no baseline to hold the runs to"};
   for (const std::span<const RunRecord> side : {head, base})
     if (const Status status = check_side(side); !status.ok()) return status.error();
   if (const Status status = check_different(head, base); !status.ok()) return status.error();

@@ -23,6 +23,7 @@ struct FigureVerdict {
   // A run, or the baseline, does not tell the figure. Such a one fails: what is not measured is not checked.
   bool missing = false;
   std::string why_missing;  // "runs/3 does not tell it"
+  bool uncompared = false;  // it is held to a baseline, and there is none yet
   Sample head, base;        // of a bound base has no runs
   double limit = 0;         // in the figure's unit: what it is held to, with its tolerance
   // That a healthy run looks as bad, corrected for all figures of the policy; absent where nobody knows the
@@ -32,9 +33,16 @@ struct FigureVerdict {
       runs_needed;         // of an undecided one; absent also where more than kMaxMoreRuns are
   bool is_better = false;  // than the baseline by more than the tolerance, with the policy's confidence
   std::optional<Expected> expected;  // that stands for it and is in force
+
+  bool has_limit() const { return !missing && !uncompared; }
 };
 
-enum class Outcome : std::uint8_t { pass, fail, undecided };
+enum class Outcome : std::uint8_t {
+  pass,
+  fail,
+  undecided,
+  not_compared,  // nothing fails, and a figure is held to a baseline that is not there yet
+};
 const char* to_string(Outcome outcome);  // "pass"
 
 struct Verdict {
@@ -47,10 +55,12 @@ struct Verdict {
 struct VerdictOptions {
   std::string today;           // "2026-11-27": an expected regression holds to the end of its day
   bool other_setting = false;  // compare although machine or size differ
+  // There is no baseline yet: bounds are judged, and what is held to one is `uncompared`.
+  bool no_baseline_yet = false;
 };
 
-// `base` may be empty where every rule has a bound. Errors: nothing to judge, an unfit run, runs that are the
-// same one, settings that differ within a side or between both.
+// `base` may be empty where every rule has a bound, or no baseline is there yet. Errors: nothing to judge, an
+// unfit run, runs that are the same one, settings that differ within a side or between both.
 Result<Verdict> judge(const Policy& policy, std::span<const RunRecord> head, std::span<const RunRecord> base,
                       const VerdictOptions& options);
 

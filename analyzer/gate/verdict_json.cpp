@@ -57,7 +57,7 @@ Json to_json(const Verdict& verdict, const VerdictContext& context) {
     one["head"] = sample_to_json(figure.head);
     one["base"] = sample_to_json(figure.base);
     one["bound"] = optional(figure.rule.bound);
-    one["limit"] = figure.missing ? Json() : Json(figure.limit);
+    one["limit"] = figure.has_limit() ? Json(figure.limit) : Json();
     one["chance"] = optional(figure.chance);
     one["runs_needed"] = optional(figure.runs_needed);
     one["reason"] = to_valid_utf8(reason_text(figure));

@@ -36,6 +36,7 @@ enum class Result { passed, failed, skipped };
 Result result_of(const FigureVerdict& figure, bool undecided_fails) {
   const std::string state = state_text(figure);
   if (state == "worse" || state == "missing") return Result::failed;
+  if (state == "not compared") return Result::skipped;
   if (state != "undecided") return Result::passed;
   return undecided_fails ? Result::failed : Result::skipped;
 }

@@ -30,15 +30,15 @@ std::string code(const std::string& text) {
 
 const char* mark_of(const std::string& state) {
   if (state == "worse" || state == "missing") return "❌ ";
-  return state == "undecided" ? "❓ " : "✅ ";
+  return state == "undecided" || state == "not compared" ? "❓ " : "✅ ";
 }
 
 }  // namespace
 
 std::string to_markdown(const Verdict& verdict, const VerdictContext& context) {
-  const char* const mark = verdict.outcome == Outcome::fail        ? "❌"
-                           : verdict.outcome == Outcome::undecided ? "❓"
-                                                                   : "✅";
+  const char* const mark = verdict.outcome == Outcome::fail   ? "❌"
+                           : verdict.outcome == Outcome::pass ? "✅"
+                                                              : "❓";
   std::string text = fmt::format("### {} Lockstep: {}\n\n", mark, cell(headline(verdict)));
   text += "| figure | runs | baseline | change | limit | verdict |\n|---|--:|--:|--:|--:|---|\n";
   for (const FigureVerdict& figure : verdict.figures) {

@@ -28,7 +28,8 @@ std::string to_text(const Verdict& verdict, const VerdictContext& context, const
 nlohmann::ordered_json to_json(const Verdict& verdict, const VerdictContext& context);
 // A table for GitHub's job summary and GitLab's comments.
 std::string to_markdown(const Verdict& verdict, const VerdictContext& context);
-// A test case a figure: worse and missing fail, undecided is skipped or, with `undecided_fails`, fails.
+// A test case a figure: worse and missing fail, what has no baseline yet is skipped, undecided is skipped or,
+// with `undecided_fails`, fails.
 std::string to_junit(const Verdict& verdict, const VerdictContext& context);
 
 }  // namespace lockstep::analyzer

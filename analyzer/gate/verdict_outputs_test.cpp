@@ -55,6 +55,26 @@ TEST(VerdictWords, SayWhatToDo) {
   EXPECT_EQ(headline(verdict), "all 5 figures are within their limits");
 }
 
+TEST(VerdictOutputs, WithoutABaselineYetNothingIsGreen) {
+  Verdict verdict = one_of_each();
+  verdict.outcome = Outcome::not_compared;
+  verdict.figures.resize(2);
+  verdict.figures[0].zone = Zone::undecided;
+  verdict.figures[0].uncompared = true;
+  EXPECT_EQ(headline(verdict), "1 of 2 figures is not compared: step_time; there is no baseline yet");
+  EXPECT_EQ(limit_text(verdict.figures[0]), "–");
+  EXPECT_EQ(change_text(verdict.figures[0]), "–");
+  const nlohmann::ordered_json json = to_json(verdict, sample_context());
+  EXPECT_EQ(json["outcome"], "not_compared");
+  EXPECT_EQ(json["figures"][0]["state"], "not compared");
+  EXPECT_TRUE(json["figures"][0]["limit"].is_null());
+  EXPECT_THAT(to_text(verdict, sample_context(), {.width = 120}), HasSubstr("NOT COMPARED — 1 of 2"));
+  EXPECT_THAT(to_markdown(verdict, sample_context()), HasSubstr("### ❓ Lockstep: 1 of 2"));
+  EXPECT_THAT(to_junit(verdict, sample_context()), HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
+  verdict.figures.resize(1);
+  EXPECT_EQ(headline(verdict), "nothing was compared: there is no baseline yet");
+}
+
 TEST(VerdictWords, SayWhatBecameOfTheStep) {
   Verdict verdict = one_of_each();
   EXPECT_EQ(

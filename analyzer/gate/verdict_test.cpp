@@ -101,6 +101,32 @@ TEST(Verdict, BoundsNeedNoBaseline) {
             "there is no baseline to hold the runs to");
 }
 
+// A pipeline's first run: what needs no baseline is judged, and the rest is no success.
+TEST(Verdict, WithoutABaselineYetBoundsAreJudged) {
+  const VerdictOptions first{.today = "2026-11-27", .no_baseline_yet = true};
+  Rule bound = rule("step_time", 0);
+  bound.bound = 500e6;
+  const Policy both = policy({rule("step_time"), bound});
+  const auto judged = [&](const Policy& of, const std::vector<RunRecord>& head) {
+    const Result<Verdict> found = judge(of, head, {}, first);
+    EXPECT_TRUE(found.ok()) << found.error().message;
+    return found.value();
+  };
+  const Verdict fast = judged(both, runs({440, 441, 440}));
+  EXPECT_EQ(fast.outcome, Outcome::not_compared);
+  EXPECT_TRUE(fast.figures[0].uncompared);
+  EXPECT_EQ(fast.figures[0].head.runs, 3U);
+  EXPECT_FALSE(fast.figures[0].chance);
+  EXPECT_EQ(fast.figures[1].zone, Zone::within);
+  EXPECT_EQ(judged(both, runs({540, 541, 540})).outcome, Outcome::fail);
+  EXPECT_EQ(judged(policy({rule("step_time"), rule("busbw")}), runs({440, 441})).outcome, Outcome::fail)
+      << "what is missing would be missing in the baseline as well";
+  EXPECT_EQ(judged(policy({bound}), runs({440, 441, 440})).outcome, Outcome::pass);
+  std::vector<RunRecord> hung = runs({400, 401});
+  hung[1].unfit = "the job hung";
+  EXPECT_FALSE(judge(both, hung, {}, first).ok());
+}
+
 TEST(Verdict, WhatIsMissingFails) {
   const Policy busbw = policy({rule("step_time"), rule("busbw")});
   const Verdict found = verdict(busbw, runs({400, 401}), runs({400, 401}));

@@ -16,6 +16,8 @@ const char* word_of(Outcome outcome) {
       return "PASS";
     case Outcome::fail:
       return "FAIL";
+    case Outcome::not_compared:
+      return "NOT COMPARED";
     case Outcome::undecided:
       break;
   }

@@ -45,7 +45,7 @@ std::string value_text(const FigureVerdict& figure, const Sample& sample) {
 }
 
 std::string limit_text(const FigureVerdict& figure) {
-  if (figure.missing) return kAbsent;
+  if (!figure.has_limit()) return kAbsent;
   const Unit unit = figure.rule.figure->unit;
   const double from = held_to(figure);
   const std::string limit = format_figure(figure.limit, unit);
@@ -58,7 +58,7 @@ std::string limit_text(const FigureVerdict& figure) {
 }
 
 std::string change_text(const FigureVerdict& figure) {
-  if (figure.missing) return kAbsent;
+  if (!figure.has_limit()) return kAbsent;
   const double from = held_to(figure), change = figure.head.mean - from;
   if (figure.rule.figure->unit == Unit::share) return fmt::format("{:+.1f} points", change * 100);
   if (from == 0) return change == 0 ? "0" : kAbsent;
@@ -67,6 +67,7 @@ std::string change_text(const FigureVerdict& figure) {
 
 std::string state_text(const FigureVerdict& figure) {
   if (figure.missing) return "missing";
+  if (figure.uncompared) return "not compared";
   if (figure.expected && figure.zone != Zone::within) return "expected";
   if (figure.is_better) return "better";
   return to_string(figure.zone);
@@ -74,6 +75,7 @@ std::string state_text(const FigureVerdict& figure) {
 
 std::string reason_text(const FigureVerdict& figure) {
   if (figure.missing) return figure.why_missing;
+  if (figure.uncompared) return "there is no baseline yet";
   if (figure.expected && figure.zone != Zone::within)
     return fmt::format("expected until {}: {}", figure.expected->until, figure.expected->reason);
   if (figure.is_better) return "better than the baseline by more than the tolerance: save a new one";
@@ -112,13 +114,19 @@ std::string step_text(const Verdict& verdict) {
 
 std::string headline(const Verdict& verdict) {
   const std::vector<std::string> worse = names_of(verdict, "worse"), missing = names_of(verdict, "missing"),
-                                 undecided = names_of(verdict, "undecided");
+                                 undecided = names_of(verdict, "undecided"),
+                                 uncompared = names_of(verdict, "not compared");
   switch (verdict.outcome) {
     case Outcome::fail:
       if (worse.empty()) return of_all(verdict, missing, "is missing", "are missing");
       return of_all(verdict, worse, "is worse than allowed", "are worse than allowed");
     case Outcome::undecided:
       return of_all(verdict, undecided, "is undecided", "are undecided");
+    case Outcome::not_compared:
+      if (uncompared.size() == verdict.figures.size())
+        return "nothing was compared: there is no baseline yet";
+      return of_all(verdict, uncompared, "is not compared", "are not compared") +
+             "; there is no baseline yet";
     case Outcome::pass:
       break;
   }

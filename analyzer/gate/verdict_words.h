@@ -15,7 +15,7 @@ std::string value_text(const FigureVerdict& figure,
 std::string limit_text(const FigureVerdict& figure);
 // "+10.0 %", of the baseline or the bound; of a share in points: "-5.0 points".
 std::string change_text(const FigureVerdict& figure);
-// "worse", "within", "better", "undecided", "missing", "expected".
+// "worse", "within", "better", "undecided", "missing", "expected", "not compared".
 std::string state_text(const FigureVerdict& figure);
 // Why it is undecided, and what would decide; why it is missing; the reason that is expected. "" where
 // nothing has to be said.

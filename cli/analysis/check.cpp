@@ -9,6 +9,7 @@
 #include "analyzer/figures/figures.h"
 #include "analyzer/gate/baseline.h"
 #include "analyzer/gate/verdict_outputs.h"
+#include "base/counts.h"
 #include "base/shell_words.h"
 #include "base/standard_streams.h"
 #include "base/words.h"
@@ -37,7 +38,8 @@ constexpr const char* kFooter =
     "\n"
     "Exit code: 0 all figures are within their limits; 1 one is worse than allowed, or missing; 2 wrong usage, bad\n"
     "input, or something else that kept it from judging (no memory, an output that can't be written); 3 undecided:\n"
-    "more runs would tell (0 with --inconclusive pass); 4 there is no baseline yet.\n";
+    "more runs would tell (0 with --inconclusive pass); 4 there is no baseline yet, and nothing was worse than a\n"
+    "bound: nothing was compared, whether --save-if-missing wrote one or not.\n";
 
 struct Arguments {
   std::vector<std::string> runs, baseline;
@@ -60,7 +62,8 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->check(CLI::IsMember({"fail", "pass"}))
       ->option_text("WHAT");
   app.add_flag("--save-if-missing", arguments.save_if_missing,
-               "Where the file of --baseline is not there yet, write it of these runs and pass");
+               "Where the file of --baseline is not there yet, write it of these runs, unless they fail; the "
+               "exit code is 4 all the same");
   app.add_flag("--other-setting", arguments.other_setting,
                "Compare although world size, hosts or devices differ from the baseline's");
   app.add_flag("--init", arguments.init, "Print a commented policy, and do nothing else");
@@ -90,28 +93,32 @@ std::string list_of_figures() {
   return "figure                       unit   better  what it is\n" + text;
 }
 
-// Nothing to hold the runs to: a pipeline's first run.
-int without_baseline(const Arguments& arguments, const std::vector<analyzer::RunRecord>& head) {
+// A pipeline's first run, whose verdict is given.
+Status without_baseline(const Arguments& arguments, const std::vector<analyzer::RunRecord>& head,
+                        const analyzer::Verdict& verdict) {
   const std::string& path = arguments.baseline.front();
   if (!arguments.save_if_missing) {
-    fail("check",
-         Error{fmt::format(
-             "--baseline {}: there is no such file or run; write one with `lockstep baseline save`, or "
-             "give --save-if-missing",
-             path)});
-    return kNoBaseline;
+    if (verdict.outcome == analyzer::Outcome::not_compared)
+      fail("check",
+           Error{fmt::format(
+               "--baseline {}: there is no such file or run; write one with `lockstep baseline save`, or "
+               "give --save-if-missing",
+               path)});
+    return {};
   }
-  for (const analyzer::RunRecord& run : head)
-    if (!run.unfit.empty())
-      return bad_input(Error{fmt::format("{} can't be a baseline: {}", run.path, run.unfit)});
+  if (verdict.outcome == analyzer::Outcome::fail) {
+    tell(fmt::format("lockstep check: there is no baseline, and {} was not written of runs that fail\n",
+                     path));
+    return {};
+  }
   const analyzer::Baseline baseline{.lockstep_version = LOCKSTEP_VERSION, .saved = today(), .runs = head};
-  if (const Status status =
+  if (Status status =
           write_file("--baseline", path, [&](std::ostream& out) { out << analyzer::to_text(baseline); });
       !status.ok())
-    return bad_input(status.error());
-  tell(fmt::format("lockstep check: there was no baseline; wrote {} of {} run{}. Nothing was checked.\n",
-                   path, head.size(), head.size() == 1 ? "" : "s"));
-  return kHolds;
+    return status;
+  tell(fmt::format("lockstep check: there was no baseline; wrote {} of {}. Nothing was compared with it.\n",
+                   path, format_plural(head.size(), "run")));
+  return {};
 }
 
 // Of runs that are at hand alone: a baseline's file keeps figures and no traces.
@@ -133,6 +140,8 @@ int exit_code_of(const Arguments& arguments, const analyzer::Verdict& verdict) {
       return kHolds;
     case analyzer::Outcome::fail:
       return kWorse;
+    case analyzer::Outcome::not_compared:
+      return kNoBaseline;
     case analyzer::Outcome::undecided:
       break;
   }
@@ -157,12 +166,14 @@ int check(const Arguments& arguments) {
       read_runs(arguments.runs, arguments.reading, !arguments.outputs.quiet);
   if (!head.ok()) return bad_input(head.error());
   std::error_code error;
-  if (arguments.baseline.size() == 1 && !std::filesystem::exists(arguments.baseline.front(), error))
-    return without_baseline(arguments, head.value());
+  const bool is_missing =
+      arguments.baseline.size() == 1 && !std::filesystem::exists(arguments.baseline.front(), error);
+  const std::vector<std::string> there = is_missing ? std::vector<std::string>() : arguments.baseline;
   const Result<std::vector<analyzer::RunRecord>> base =
-      read_baselines(arguments.baseline, arguments.reading, !arguments.outputs.quiet);
+      read_baselines(there, arguments.reading, !arguments.outputs.quiet);
   if (!base.ok()) return bad_input(base.error());
-  analyzer::VerdictOptions options{.today = today(), .other_setting = arguments.other_setting};
+  const analyzer::VerdictOptions options{
+      .today = today(), .other_setting = arguments.other_setting, .no_baseline_yet = is_missing};
   Result<analyzer::Verdict> verdict = analyzer::judge(policy.value(), head.value(), base.value(), options);
   if (!verdict.ok()) return bad_input(verdict.error());
   const analyzer::VerdictContext context{.policy = policy.value().source,
@@ -170,13 +181,20 @@ int check(const Arguments& arguments) {
                                          .baseline = join_words(arguments.baseline, ", "),
                                          .head_runs = head.value().size(),
                                          .base_runs = base.value().size(),
-                                         .diff_command = diff_command(arguments),
+                                         .diff_command = is_missing ? "" : diff_command(arguments),
                                          .undecided_fails = arguments.inconclusive == "fail"};
   if (verdict.value().outcome == analyzer::Outcome::undecided && arguments.inconclusive == "pass")
     verdict.value().warnings.emplace_back("undecided, and passed because of --inconclusive pass");
+  if (is_missing && !analyzer::needs_baseline(policy.value()))
+    verdict.value().warnings.push_back(
+        fmt::format("--baseline {}: there is no such file or run, and no figure of {} is held to one",
+                    arguments.baseline.front(), policy.value().source));
   if (const Status status = write_outputs(arguments.outputs, verdict.value(), head.value(), context);
       !status.ok())
     return bad_input(status.error());
+  if (is_missing)
+    if (const Status status = without_baseline(arguments, head.value(), verdict.value()); !status.ok())
+      return bad_input(status.error());
   return exit_code_of(arguments, verdict.value());
 }
 

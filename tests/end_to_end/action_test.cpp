@@ -61,8 +61,10 @@ TEST_F(Action, TellsTheWorkflowWhatCameOut) {
   const std::string main = runs_of({1000, 1002, 998});
   EXPECT_EQ(act(main).exit_code, 4);
   EXPECT_EQ(output(), "outcome=no_baseline\n");
-  EXPECT_EQ(act(main, "true").exit_code, 0);
-  EXPECT_EQ(output(), "outcome=pass\n");
+  const Outcome first = act(main, "true");
+  EXPECT_EQ(first.exit_code, 4) << "it wrote one, and compared nothing";
+  EXPECT_EQ(output(), "outcome=no_baseline\n");
+  EXPECT_THAT(first.standard_output, HasSubstr("::warning title=Lockstep::nothing was compared"));
   EXPECT_EQ(act(runs_of({1001, 999, 1000})).exit_code, 0);
   EXPECT_EQ(output(), "outcome=pass\n");
   const Outcome slow = act(runs_of({1101, 1099, 1100}));

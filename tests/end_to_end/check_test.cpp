@@ -94,8 +94,10 @@ TEST_F(Check, ThereIsNoBaselineAtFirst) {
   EXPECT_THAT(missing.standard_error, AllOf(HasSubstr(path), HasSubstr("--save-if-missing")));
   EXPECT_FALSE(fs::exists(path));
   const Outcome saved = check(runs, {"--baseline", path, "--policy", gate, "--save-if-missing"});
-  EXPECT_EQ(saved.exit_code, 0) << saved.standard_error;
-  EXPECT_THAT(saved.standard_error, HasSubstr("Nothing was checked."));
+  EXPECT_EQ(saved.exit_code, 4) << "a gate that compared nothing is not green";
+  EXPECT_THAT(saved.standard_error, HasSubstr("wrote " + path + " of 2 runs. Nothing was compared with it."));
+  EXPECT_THAT(saved.standard_output,
+              HasSubstr("NOT COMPARED — nothing was compared: there is no baseline yet"));
   // The runs that made it are no others.
   const Outcome same = check(runs, {"--baseline", path, "--policy", gate, "--save-if-missing"});
   EXPECT_EQ(same.exit_code, 2);
@@ -103,6 +105,30 @@ TEST_F(Check, ThereIsNoBaselineAtFirst) {
   const Outcome shown = run({binary("lockstep"), "baseline", "show", path});
   EXPECT_EQ(shown.exit_code, 0);
   EXPECT_THAT(shown.standard_output, AllOf(HasSubstr("2 runs"), HasSubstr("step_time"), HasSubstr("± ")));
+}
+
+TEST_F(Check, WhatFailsOrCannotBeJudgedIsNoBaseline) {
+  const std::string path = folder_ / "new.json";
+  const auto first = [&](const std::vector<std::string>& runs, const std::string& text) {
+    return check(runs, {"--baseline", path, "--policy", policy(text), "--save-if-missing"});
+  };
+  const std::vector<std::string> runs = runs_of({1000, 1001, 999});
+  const std::string bound = "[[figure]]\nname = \"step_time\"\nat_most = ";
+  const Outcome slow = first(runs, step_time_ + bound + "\"1 ms\"\n");
+  EXPECT_EQ(slow.exit_code, 1);
+  EXPECT_THAT(slow.standard_output, HasSubstr("1 of 2 figures is worse than allowed: step_time"));
+  EXPECT_THAT(slow.standard_error, HasSubstr(path + " was not written of runs that fail"));
+  EXPECT_EQ(first(runs, step_time_ + "[[figure]]\nname = \"peak_memory\"\n").exit_code, 1);
+  EXPECT_EQ(first({run_of(1000), run_of(1000, 3)}, step_time_).exit_code, 2);
+  EXPECT_EQ(first({runs[0], runs[0]}, step_time_).exit_code, 2);
+  EXPECT_FALSE(fs::exists(path));
+  const Outcome unneeded = check(runs, {"--baseline", path, "--policy", policy(bound + "\"2 ms\"\n")});
+  EXPECT_EQ(unneeded.exit_code, 0) << "each of its figures was judged";
+  EXPECT_THAT(unneeded.standard_output, HasSubstr("warning: --baseline"));
+  const Outcome fast = first(runs, step_time_ + bound + "\"2 ms\"\n");
+  EXPECT_EQ(fast.exit_code, 4);
+  EXPECT_THAT(fast.standard_output, HasSubstr("1 of 2 figures is not compared: step_time"));
+  EXPECT_TRUE(fs::exists(path));
 }
 
 TEST_F(Check, WritesWhatOtherProgramsRead) {
