@@ -181,6 +181,25 @@ Status read_each(const Reader& reader, const toml::table& root, const char* key,
   return {};
 }
 
+// One that stands for no figure would excuse nothing, and who wrote it would learn that from a red pipeline.
+Status check_expected(const Reader& reader, const toml::table& root, const Policy& policy) {
+  std::vector<std::string> names;
+  for (const Rule& rule : policy.rules)
+    if (std::find(names.begin(), names.end(), rule.name()) == names.end()) names.push_back(rule.name());
+  for (std::size_t i = 0; i < policy.expected.size(); ++i) {
+    const Expected& expected = policy.expected[i];
+    if (std::any_of(policy.rules.begin(), policy.rules.end(),
+                    [&](const Rule& rule) { return expected.stands_for(rule); }))
+      continue;
+    const toml::table& table = *(*root.get("expected")->as_array())[i].as_table();
+    return reader.error(
+        *table.get("figure"),
+        fmt::format("no [[figure]] here is {}{}, so that nothing can be expected of it; there are {}",
+                    expected.name(), suggestion(expected.name(), names), join_words(names, ", ", " and ")));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Policy> parse_policy(std::string_view text, const std::string& source) {
@@ -206,6 +225,7 @@ Result<Policy> parse_policy(std::string_view text, const std::string& source) {
     return read.error();
   if (policy.rules.empty())
     return Error{fmt::format("{}: there is no [[figure]] in it: it would check nothing", source)};
+  if (const Status known = check_expected(reader, root, policy); !known.ok()) return known.error();
   std::set<std::pair<std::string, std::string>> seen;
   for (const Rule& rule : policy.rules)
     if (!seen.emplace(rule.figure->name, fmt::format("{}{}", rule.bound ? "bound " : "", rule.scope)).second)

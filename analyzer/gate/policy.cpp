@@ -13,10 +13,22 @@ constexpr double kTolerance = 0.03;
 // What a user feels, and what scaling efficiency is lost by.
 constexpr std::array kDefaultFigures{"step_time", "exposed_communication", "barrier_wait", "overlap_ratio"};
 
+std::string name_of(std::string_view figure, const std::string& scope) {
+  return scope.empty() ? std::string(figure) : fmt::format("{} of {}", figure, scope);
+}
+
 }  // namespace
 
 std::string Rule::name() const {
-  return scope.empty() ? std::string(figure->name) : fmt::format("{} of {}", figure->name, scope);
+  return name_of(figure->name, scope);
+}
+
+bool Expected::stands_for(const Rule& rule) const {
+  return rule.figure->name == figure && rule.scope == scope;
+}
+
+std::string Expected::name() const {
+  return name_of(figure, scope);
 }
 
 Policy default_policy() {

@@ -29,6 +29,8 @@ struct Expected {
   std::string figure, scope;
   std::string reason;
   std::string until;  // "2026-12-31"
+  bool stands_for(const Rule& rule) const;
+  std::string name() const;  // as Rule::name()
 };
 
 struct Policy {

@@ -101,6 +101,23 @@ TEST(Policy, WhatIsWrongIsNamedWithItsLine) {
       HasSubstr("gate.toml:6: until is no date"));
 }
 
+TEST(Policy, WhatIsExpectedStandsForAFigureOfIt) {
+  const auto expecting = [](const std::string& of) {
+    return error_of(
+        "[[figure]]\nname = \"step_time\"\n[[figure]]\nname = \"busbw\"\nscope = \"group dp\"\n"
+        "[[expected]]\nreason = \"x\"\nuntil = 2026-12-31\n" +
+        of);
+  };
+  EXPECT_EQ(expecting("figure = \"busbw\"\nscope = \"group dp\""), "none");
+  EXPECT_EQ(
+      expecting("figure = \"busbw\"\nscope = \"group tp\""),
+      "gate.toml:9: no [[figure]] here is busbw of group tp (did you mean 'busbw of group dp'?), so that "
+      "nothing can be expected of it; there are step_time and busbw of group dp");
+  EXPECT_EQ(expecting("figure = \"goodput\""),
+            "gate.toml:9: no [[figure]] here is goodput, so that nothing can be expected of it; there are "
+            "step_time and busbw of group dp");
+}
+
 // A figure may be held to a baseline and to a bound.
 TEST(Policy, ABoundBesideABaseline) {
   EXPECT_EQ(error_of("[[figure]]\nname = \"step_time\"\n[[figure]]\nname = \"step_time\"\nat_most = \"1 s\""),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "analyzer/comparison/difference.h"
 #include "analyzer/comparison/holm.h"
@@ -116,17 +117,49 @@ void settle_zones(const Policy& policy, std::vector<FigureVerdict>& figures) {
   }
 }
 
-// Sorted dates compare as text.
+// Of the entries that stand for a figure the one that holds longest; null where there is none.
+const Expected* find_expected(const Policy& policy, const Rule& rule) {
+  const Expected* last = nullptr;
+  for (const Expected& expected : policy.expected)
+    if (expected.stands_for(rule) && (last == nullptr || expected.until > last->until)) last = &expected;
+  return last;
+}
+
+// Dates that are written so compare as text.
+bool is_in_force(const Expected* expected, const VerdictOptions& options) {
+  return expected != nullptr && options.today <= expected->until;
+}
+
+// Whatever became of figures that are all expected to be worse, none of them could fail.
+Status check_gates_something(const Policy& policy, const VerdictOptions& options) {
+  std::vector<std::string> excused;
+  for (const Rule& rule : policy.rules) {
+    const Expected* const expected = find_expected(policy, rule);
+    if (!is_in_force(expected, options)) return {};
+    excused.push_back(fmt::format("{} until {}", rule.name(), expected->until));
+  }
+  return Error{fmt::format(
+      "{} expects every figure that it has to be worse ({}): nothing is left to gate; hold another figure to "
+      "something as well, or take an [[expected]] out",
+      policy.source, join_words(excused, ", "))};
+}
+
 void settle_expected(const Policy& policy, const VerdictOptions& options, Verdict& verdict) {
-  for (const Expected& expected : policy.expected) {
-    const bool is_over = options.today > expected.until;
-    if (is_over)
-      verdict.warnings.push_back(
-          fmt::format("the expected regression of {} ended on {} ({}): it counts again", expected.figure,
-                      expected.until, expected.reason));
-    for (FigureVerdict& figure : verdict.figures)
-      if (!is_over && figure.rule.figure->name == expected.figure && figure.rule.scope == expected.scope)
-        figure.expected = expected;
+  for (FigureVerdict& figure : verdict.figures) {
+    const Expected* const expected = find_expected(policy, figure.rule);
+    if (expected == nullptr) continue;
+    if (is_in_force(expected, options)) {
+      figure.expected = *expected;
+      continue;
+    }
+    figure.expired = *expected;
+    std::string warning = fmt::format(
+        "the expected regression of {} expired on {} ({}): it counts again; take the entry out of {}, or give "
+        "it a later day",
+        expected->name(), expected->until, expected->reason, policy.source);
+    // A figure may be held to a baseline and to a bound.
+    if (std::find(verdict.warnings.begin(), verdict.warnings.end(), warning) == verdict.warnings.end())
+      verdict.warnings.push_back(std::move(warning));
   }
 }
 
@@ -166,6 +199,7 @@ Result<Verdict> judge(const Policy& policy, std::span<const RunRecord> head, std
   if (policy.rules.empty()) return Error{fmt::format("{} holds no figure to anything", policy.source)};
   if (base.empty() && needs_baseline(policy) && !options.no_baseline_yet)
     return Error{"there is no baseline to hold the runs to"};
+  if (const Status status = check_gates_something(policy, options); !status.ok()) return status.error();
   for (const std::span<const RunRecord> side : {head, base})
     if (const Status status = check_side(side); !status.ok()) return status.error();
   if (const Status status = check_different(head, base); !status.ok()) return status.error();

@@ -32,7 +32,8 @@ struct FigureVerdict {
   std::optional<std::size_t>
       runs_needed;         // of an undecided one; absent also where more than kMaxMoreRuns are
   bool is_better = false;  // than the baseline by more than the tolerance, with the policy's confidence
-  std::optional<Expected> expected;  // that stands for it and is in force
+  std::optional<Expected> expected;                // that stands for it and is in force
+  std::optional<Expected> expired = std::nullopt;  // the last that stood for it, where none is in force
 
   bool has_limit() const { return !missing && !uncompared; }
 };
@@ -59,7 +60,8 @@ struct VerdictOptions {
   bool no_baseline_yet = false;
 };
 
-// `base` may be empty where every rule has a bound, or no baseline is there yet. Errors: nothing to judge, an
+// `base` may be empty where every rule has a bound, or no baseline is there yet. Errors: nothing to judge, or
+// all of it expected, an
 // unfit run, runs that are the same one, settings that differ within a side or between both.
 Result<Verdict> judge(const Policy& policy, std::span<const RunRecord> head, std::span<const RunRecord> base,
                       const VerdictOptions& options);

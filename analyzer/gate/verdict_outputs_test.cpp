@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "analyzer/gate/sample_verdicts.h"
 #include "analyzer/gate/verdict_words.h"
@@ -46,12 +47,20 @@ TEST(VerdictWords, SayWhatToDo) {
   verdict.figures[2].chance.reset();
   EXPECT_THAT(reason_text(verdict.figures[2]), HasSubstr("give two or more"));
   EXPECT_EQ(reason_text(verdict.figures[4]), "expected until 2026-12-31: smaller buckets & more");
+  verdict.figures[4].expired = std::exchange(verdict.figures[4].expected, std::nullopt);
+  EXPECT_EQ(state_text(verdict.figures[4]), "worse");
+  EXPECT_EQ(reason_text(verdict.figures[4]),
+            "it was expected until 2026-12-31 (smaller buckets & more), and that has expired");
+  std::swap(verdict.figures[4].expired, verdict.figures[4].expected);
   EXPECT_EQ(state_text(verdict.figures[5]), "better");
   verdict.figures.erase(verdict.figures.begin());
   EXPECT_THAT(headline(verdict), HasSubstr("1 of 5 figures is missing: busbw of group"));
   verdict.outcome = Outcome::undecided;
   EXPECT_EQ(headline(verdict), "1 of 5 figures is undecided: overlap_ratio");
   verdict.outcome = Outcome::pass;
+  EXPECT_EQ(headline(verdict),
+            "1 of 5 figures is expected not to be within its limit: transfer; the others are");
+  verdict.figures[3].expected.reset();
   EXPECT_EQ(headline(verdict), "all 5 figures are within their limits");
 }
 

@@ -11,6 +11,7 @@
 namespace lockstep::analyzer {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -136,7 +137,7 @@ TEST(Verdict, WhatIsMissingFails) {
 }
 
 TEST(Verdict, AnExpectedRegressionDoesNotFailUntilItsDayIsOver) {
-  Policy expecting = policy({rule("step_time")});
+  Policy expecting = policy({rule("step_time"), rule("overlap_ratio")});
   expecting.expected.push_back({"step_time", "", "checkpointing", "2026-11-27"});
   const std::vector<RunRecord> base = runs({399, 400, 401});
   const Verdict known = verdict(expecting, runs({440, 441, 439}), base);
@@ -146,7 +147,29 @@ TEST(Verdict, AnExpectedRegressionDoesNotFailUntilItsDayIsOver) {
   expecting.expected[0].until = "2026-11-26";
   const Verdict over = verdict(expecting, runs({440, 441, 439}), base);
   EXPECT_EQ(over.outcome, Outcome::fail);
-  EXPECT_THAT(over.warnings, ElementsAre(HasSubstr("ended on 2026-11-26 (checkpointing)")));
+  EXPECT_EQ(over.figures[0].expired->until, "2026-11-26");
+  EXPECT_THAT(over.warnings, ElementsAre(AllOf(HasSubstr("step_time expired on 2026-11-26 (checkpointing)"),
+                                               HasSubstr("take the entry out of gate.toml"))));
+  // One that was given a later day.
+  expecting.expected.insert(expecting.expected.begin(),
+                            Expected{"step_time", "", "checkpointing", "2026-12-31"});
+  const Verdict longer = verdict(expecting, runs({440, 441, 439}), base);
+  EXPECT_EQ(longer.outcome, Outcome::pass);
+  EXPECT_EQ(longer.figures[0].expected->until, "2026-12-31");
+  EXPECT_TRUE(longer.warnings.empty());
+}
+
+// A policy that excuses all that it asks for could never fail.
+TEST(Verdict, WhereEveryFigureIsExpectedNothingIsLeftToGate) {
+  Policy expecting = policy({rule("step_time")});
+  expecting.expected.push_back({"step_time", "", "checkpointing", "2026-11-27"});
+  const std::vector<RunRecord> base = runs({399, 400, 401});
+  EXPECT_THAT(
+      error_of(expecting, runs({440, 441, 439}), base),
+      HasSubstr("gate.toml expects every figure that it has to be worse (step_time until 2026-11-27): "
+                "nothing is left to gate"));
+  expecting.expected[0].until = "2026-11-26";
+  EXPECT_EQ(error_of(expecting, runs({440, 441, 439}), base), "none");
 }
 
 TEST(Verdict, RefusesWhatCannotBeJudged) {

@@ -79,6 +79,9 @@ std::string reason_text(const FigureVerdict& figure) {
   if (figure.expected && figure.zone != Zone::within)
     return fmt::format("expected until {}: {}", figure.expected->until, figure.expected->reason);
   if (figure.is_better) return "better than the baseline by more than the tolerance: save a new one";
+  if (figure.zone == Zone::worse && figure.expired)
+    return fmt::format("it was expected until {} ({}), and that has expired", figure.expired->until,
+                       figure.expired->reason);
   if (figure.zone != Zone::undecided) return "";
   if (!figure.chance)
     return "one run a side does not tell by how much runs differ anyway: give two or more, or a baseline of several";
@@ -115,7 +118,8 @@ std::string step_text(const Verdict& verdict) {
 std::string headline(const Verdict& verdict) {
   const std::vector<std::string> worse = names_of(verdict, "worse"), missing = names_of(verdict, "missing"),
                                  undecided = names_of(verdict, "undecided"),
-                                 uncompared = names_of(verdict, "not compared");
+                                 uncompared = names_of(verdict, "not compared"),
+                                 expected = names_of(verdict, "expected");
   switch (verdict.outcome) {
     case Outcome::fail:
       if (worse.empty()) return of_all(verdict, missing, "is missing", "are missing");
@@ -128,6 +132,10 @@ std::string headline(const Verdict& verdict) {
       return of_all(verdict, uncompared, "is not compared", "are not compared") +
              "; there is no baseline yet";
     case Outcome::pass:
+      if (!expected.empty())
+        return of_all(verdict, expected, "is expected not to be within its limit",
+                      "are expected not to be within their limits") +
+               "; the others are";
       break;
   }
   return fmt::format(

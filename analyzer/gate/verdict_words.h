@@ -17,8 +17,8 @@ std::string limit_text(const FigureVerdict& figure);
 std::string change_text(const FigureVerdict& figure);
 // "worse", "within", "better", "undecided", "missing", "expected", "not compared".
 std::string state_text(const FigureVerdict& figure);
-// Why it is undecided, and what would decide; why it is missing; the reason that is expected. "" where
-// nothing has to be said.
+// Why it is undecided, and what would decide; why it is missing; the reason that is expected, or was. ""
+// where nothing has to be said.
 std::string reason_text(const FigureVerdict& figure);
 // Of a verdict in which a figure is worse or better than allowed, what became of the step: "a step takes 40.0
 // ms longer in the mean: barrier wait +38.2 ms, transfer +1.80 ms". "" where that is not known.

@@ -131,6 +131,29 @@ TEST_F(Check, WhatFailsOrCannotBeJudgedIsNoBaseline) {
   EXPECT_TRUE(fs::exists(path));
 }
 
+TEST_F(Check, WhatIsExpectedExcusesNothingElse) {
+  const std::string main = baseline_of({1000, 1002, 998});
+  const std::vector<std::string> slow = runs_of({1101, 1099, 1100});
+  const auto expecting = [&](const std::string& figure, const char* until) {
+    return check(
+        slow, {"--baseline", main, "--policy",
+               policy(step_time_ + "[[figure]]\nname = \"goodput\"\nat_least = \"1 %\"\n[[expected]]\n" +
+                      fmt::format("figure = \"{}\"\nreason = \"as agreed\"\nuntil = {}\n", figure, until))});
+  };
+  EXPECT_EQ(expecting("step_time", "2999-12-31").exit_code, 0);
+  const Outcome over = expecting("step_time", "2020-02-29");
+  EXPECT_EQ(over.exit_code, 1);
+  EXPECT_THAT(over.standard_output, HasSubstr("it was expected until 2020-02-29 (as agreed)"));
+  const Outcome unknown = expecting("overlap_ratio", "2999-12-31");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.standard_error, HasSubstr("there are step_time and goodput"));
+  const std::string all =
+      step_time_ + "[[expected]]\nfigure = \"step_time\"\nreason = \"as agreed\"\nuntil = 2999-12-31\n";
+  const Outcome nothing = check(slow, {"--baseline", main, "--policy", policy(all)});
+  EXPECT_EQ(nothing.exit_code, 2);
+  EXPECT_THAT(nothing.standard_error, HasSubstr("nothing is left to gate"));
+}
+
 TEST_F(Check, WritesWhatOtherProgramsRead) {
   const std::string main = baseline_of({1000, 1002, 998}), gate = policy(step_time_);
   const std::string summary = folder_.write("summary.md", "before\n");
