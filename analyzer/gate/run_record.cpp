@@ -40,6 +40,12 @@ std::string why_unfit(const Report& report, std::int64_t steps) {
   return "";
 }
 
+// Figures of two runs are not the same to the last bit, of all causes and ranks.
+bool is_same(const RunRecord& a, const RunRecord& b) {
+  if (a.start_ns || b.start_ns) return a.start_ns == b.start_ns;
+  return !a.figures.empty() && a.steps == b.steps && a.setting == b.setting && a.figures == b.figures;
+}
+
 }  // namespace
 
 std::optional<double> RunRecord::of(std::string_view name, std::string_view scope) const {
@@ -106,7 +112,7 @@ Status check_different(std::span<const RunRecord> head, std::span<const RunRecor
   for (const RunRecord& run : base) all.push_back(&run);
   for (std::size_t i = 0; i < all.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (all[i]->start_ns && all[i]->start_ns == all[j]->start_ns)
+      if (is_same(*all[i], *all[j]))
         return Error{
             fmt::format("{} and {} are the same run: give different ones", all[j]->path, all[i]->path)};
   return {};

@@ -17,6 +17,7 @@ namespace lockstep::analyzer {
 struct RunFigure {
   std::string name, scope;  // "step_time" and "" or "rank 3" (figures/figure.h)
   double value = 0;
+  bool operator==(const RunFigure&) const = default;
 };
 
 // What has to be the same of two runs whose figures are compared.
@@ -48,6 +49,7 @@ nlohmann::ordered_json to_json(const RunRecord& record);
 Result<RunRecord> run_record_from(const nlohmann::ordered_json& json);
 
 // That no two of these are the same recording, under whatever names: it would look like two runs that agree.
+// A recording is known by the time of its first activity; where none tells the time of day, by its figures.
 Status check_different(std::span<const RunRecord> head, std::span<const RunRecord> base);
 
 }  // namespace lockstep::analyzer

@@ -68,6 +68,27 @@ TEST(RunRecord, OfARunThatCannotBeJudgedSaysWhy) {
   EXPECT_EQ(run_record(damaged).unfit, "the file of rank 1 is damaged");
 }
 
+TEST(RunRecord, TheSameRecordingIsKnownUnderAnyName) {
+  const RunRecord run = run_record(report_of_steps(8));
+  RunRecord copy = run, later = run;
+  copy.path = "copy";
+  later.start_ns = *run.start_ns + 1;
+  const auto are_different = [](const RunRecord& one, const RunRecord& other) {
+    return check_different(std::vector{one}, std::vector{other}).ok();
+  };
+  EXPECT_EQ(check_different(std::vector{run, copy}, {}).error().message,
+            "runs/today and copy are the same run: give different ones");
+  EXPECT_TRUE(are_different(run, later)) << "two runs may tell the same of what is counted";
+  // Traces that tell no time of day.
+  RunRecord timeless = run;
+  timeless.start_ns.reset();
+  copy.start_ns.reset();
+  EXPECT_FALSE(are_different(timeless, copy));
+  copy.figures.back().value += 1e-9;
+  EXPECT_TRUE(are_different(timeless, copy));
+  EXPECT_TRUE(are_different(timeless, run));
+}
+
 TEST(RunRecord, OfAnythingElseIsAnError) {
   nlohmann::ordered_json json = to_json(run_record(report_of_steps(8)));
   EXPECT_FALSE(run_record_from(nlohmann::ordered_json::array()).ok());

@@ -202,7 +202,8 @@ Result<Verdict> judge(const Policy& policy, std::span<const RunRecord> head, std
   if (const Status status = check_gates_something(policy, options); !status.ok()) return status.error();
   for (const std::span<const RunRecord> side : {head, base})
     if (const Status status = check_side(side); !status.ok()) return status.error();
-  if (const Status status = check_different(head, base); !status.ok()) return status.error();
+  const std::span<const RunRecord> others = options.against_itself ? std::span<const RunRecord>() : base;
+  if (const Status status = check_different(head, others); !status.ok()) return status.error();
   Verdict verdict;
   if (!base.empty() && head.front().setting != base.front().setting) {
     const std::string differ = fmt::format("the runs are of {}, the baseline of {}",

@@ -58,6 +58,7 @@ struct VerdictOptions {
   bool other_setting = false;  // compare although machine or size differ
   // There is no baseline yet: bounds are judged, and what is held to one is `uncompared`.
   bool no_baseline_yet = false;
+  bool against_itself = false;  // both sides are the same runs, on purpose
 };
 
 // `base` may be empty where every rule has a bound, or no baseline is there yet. Errors: nothing to judge, or

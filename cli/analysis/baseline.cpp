@@ -14,6 +14,7 @@
 #include "base/output_file.h"
 #include "base/printable.h"
 #include "base/words.h"
+#include "cli/analysis/different_paths.h"
 #include "cli/analysis/reading.h"
 #include "cli/analysis/run_records.h"
 #include "cli/analysis/verbs.h"
@@ -48,6 +49,8 @@ int save(const Arguments& arguments) {
   Result<OutputFile> file = OutputFile::create(arguments.output, overwrite);
   if (!file.ok())
     return fail("baseline", Error{fmt::format("-o {}: {}", arguments.output, file.error().message)});
+  if (const Status different = check_different_paths(arguments.runs); !different.ok())
+    return fail("baseline", different.error());
   const Result<std::vector<analyzer::RunRecord>> runs =
       read_runs(arguments.runs, arguments.reading, !arguments.quiet);
   if (!runs.ok()) return fail("baseline", runs.error());
@@ -105,9 +108,8 @@ int verify(const Arguments& arguments) {
   }
   policy.value().expected.clear();  // of a change, and not of the runs that it is held to
   const std::vector<analyzer::RunRecord>& base = read.value().runs;
-  std::vector<analyzer::RunRecord> head = base;
-  for (analyzer::RunRecord& run : head) run.start_ns.reset();  // not the same run twice, on purpose
-  const Result<analyzer::Verdict> verdict = analyzer::judge(policy.value(), head, base, {.today = today()});
+  const Result<analyzer::Verdict> verdict =
+      analyzer::judge(policy.value(), base, base, {.today = today(), .against_itself = true});
   if (!verdict.ok()) return fail("baseline", verdict.error());
   std::vector<std::string> noisy;
   std::string rows;

@@ -14,6 +14,7 @@
 #include "base/standard_streams.h"
 #include "base/words.h"
 #include "cli/analysis/check_outputs.h"
+#include "cli/analysis/different_paths.h"
 #include "cli/analysis/reading.h"
 #include "cli/analysis/run_records.h"
 #include "cli/analysis/verbs.h"
@@ -162,6 +163,8 @@ int check(const Arguments& arguments) {
   if (const Status status = check_outputs(arguments.outputs); !status.ok()) return bad_input(status.error());
   if (arguments.save_if_missing && arguments.baseline.size() != 1)
     return bad_input(Error{"--save-if-missing: give --baseline one file"});
+  if (const Status status = check_different_paths(arguments.runs, arguments.baseline); !status.ok())
+    return bad_input(status.error());
   const Result<std::vector<analyzer::RunRecord>> head =
       read_runs(arguments.runs, arguments.reading, !arguments.outputs.quiet);
   if (!head.ok()) return bad_input(head.error());

@@ -1,7 +1,6 @@
 // `lockstep diff`: by what two runs, or two sets of runs, differ.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "analyzer/diff/diff_outputs.h"
 #include "analyzer/diff/run_sums.h"
+#include "cli/analysis/different_paths.h"
 #include "cli/analysis/load.h"
 #include "cli/analysis/reading.h"
 #include "cli/analysis/selection.h"
@@ -81,18 +81,6 @@ Result<std::pair<std::vector<analyzer::RunSums>, analyzer::RunSettings>> read_si
   return side;
 }
 
-Status check_paths(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  std::vector<std::string> all = a;
-  all.insert(all.end(), b.begin(), b.end());
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (std::size_t k = 0; k < i; ++k) {
-      std::error_code none;
-      if (all[i] == all[k] || std::filesystem::equivalent(all[i], all[k], none))
-        return Error{fmt::format("{} and {} are the same run: there is nothing to compare", all[k], all[i])};
-    }
-  return {};
-}
-
 int diff(Arguments arguments) {
   const auto wrong = [](const Error& error) {
     fail("diff", error);
@@ -108,7 +96,7 @@ int diff(Arguments arguments) {
   }
   const Result<std::size_t> rows = parse_rows("--rows", arguments.rows);
   if (!rows.ok()) return wrong(rows.error());
-  if (const Status status = check_paths(arguments.runs, arguments.to); !status.ok())
+  if (const Status status = check_different_paths(arguments.runs, arguments.to); !status.ok())
     return wrong(status.error());
   auto a = read_side(arguments.runs, arguments);
   if (!a.ok()) return fail("diff", a.error());

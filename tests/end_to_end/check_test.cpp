@@ -41,6 +41,17 @@ class Check : public testing::Test {
     for (const int compute_us : computes) paths.push_back(run_of(compute_us));
     return paths;
   }
+  // The same of a profiler that does not write down the time of day.
+  std::string timeless_run_of(int compute_us) {
+    const std::string path = run_of(compute_us);
+    for (const auto& file : fs::directory_iterator(path)) {
+      std::string text = test::read_whole_file(file.path());
+      const std::size_t begin = text.find("\"baseTimeNanoseconds\"");
+      text.erase(begin, text.find(", ", begin) + 2 - begin);
+      std::ofstream(file.path()) << text;
+    }
+    return path;
+  }
   std::string policy(const std::string& text) { return folder_.write("gate.toml", text); }
 
   static Outcome check(std::vector<std::string> runs, const std::vector<std::string>& flags) {
@@ -129,6 +140,30 @@ TEST_F(Check, WhatFailsOrCannotBeJudgedIsNoBaseline) {
   EXPECT_EQ(fast.exit_code, 4);
   EXPECT_THAT(fast.standard_output, HasSubstr("1 of 2 figures is not compared: step_time"));
   EXPECT_TRUE(fs::exists(path));
+}
+
+// Two that agree to the last bit would leave no doubt about anything.
+TEST_F(Check, ARunTwiceIsRefusedUnderAnyName) {
+  const std::string one = timeless_run_of(1000), other = timeless_run_of(1001),
+                    main = baseline_of({1000, 1002}), copy = folder_ / "copy", link = folder_ / "link";
+  fs::copy(one, copy, fs::copy_options::recursive);
+  fs::create_directory_symlink(one, link);
+  const std::vector<std::string> flags{"--policy", policy(step_time_), "--baseline"};
+  const auto against = [&](const std::vector<std::string>& runs, const std::vector<std::string>& baseline) {
+    std::vector<std::string> all = flags;
+    all.insert(all.end(), baseline.begin(), baseline.end());
+    return check(runs, all);
+  };
+  EXPECT_EQ(against({one, other}, {main}).exit_code, 0);
+  for (const std::string& name :
+       {one, one + "/", one + "/../" + fs::path(one).filename().string(), link, copy})
+    for (const Outcome& outcome : {against({one, name}, {main}), against({one}, {other, name})}) {
+      EXPECT_EQ(outcome.exit_code, 2) << name;
+      EXPECT_THAT(outcome.standard_error, HasSubstr("are the same run: give different ones")) << name;
+    }
+  const Outcome saved = run({binary("lockstep"), "baseline", "save", one, link, "-o", folder_ / "new.json"});
+  EXPECT_EQ(saved.exit_code, 1);
+  EXPECT_FALSE(fs::exists(folder_ / "new.json"));
 }
 
 TEST_F(Check, WhatIsExpectedExcusesNothingElse) {
