@@ -31,9 +31,10 @@ RunSetting setting_of(const Report& report) {
 
 // A run that broke off, or of which ranks are missing, is no measurement of how fast it is.
 std::string why_unfit(const Report& report, std::int64_t steps) {
-  if (std::string why = why_not_whole(report); !why.empty()) return why;
+  if (const std::string why = why_not_whole(report); !why.empty()) return why + ": record it again";
   if (!report.ranks_missing.empty())
-    return fmt::format("{} left no trace", format_plural(report.ranks_missing.size(), "rank"));
+    return fmt::format("{} left no trace: record it again, with all of its ranks",
+                       format_plural(report.ranks_missing.size(), "rank"));
   if (steps < kLeastSteps)
     return fmt::format("it has {} to judge, and {} are needed: run it longer",
                        steps == 0 ? "no steady step" : format_plural(steps, "steady step"), kLeastSteps);

@@ -59,13 +59,19 @@ TEST(RunRecord, OfARunThatCannotBeJudgedSaysWhy) {
   hang.alarm = Alarm::hang;
   hang.title = "rank 1 never came to all_reduce 7";
   hung.findings.push_back(hang);
-  EXPECT_EQ(run_record(hung).unfit, hang.title);
+  EXPECT_EQ(run_record(hung).unfit, hang.title + ": record it again");
   Report missing = report_of_steps(8);
   missing.ranks_missing = {2};
-  EXPECT_EQ(run_record(missing).unfit, "1 rank left no trace");
+  EXPECT_EQ(run_record(missing).unfit, "1 rank left no trace: record it again, with all of its ranks");
   Report damaged = report_of_steps(8);
   damaged.ranks[1].damaged = true;
-  EXPECT_EQ(run_record(damaged).unfit, "the file of rank 1 is damaged");
+  EXPECT_EQ(run_record(damaged).unfit, "the file of rank 1 is damaged: record it again");
+  Report interrupted = report_of_steps(8);
+  Finding interruption;
+  interruption.code = "job_interrupted";
+  interruption.title = "the job was interrupted by Ctrl-C (SIGINT)";
+  interrupted.findings.push_back(interruption);
+  EXPECT_EQ(run_record(interrupted).unfit, interruption.title + ": record it again");
 }
 
 TEST(RunRecord, TheSameRecordingIsKnownUnderAnyName) {

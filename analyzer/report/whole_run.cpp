@@ -2,13 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "analyzer/model/warns_of.h"
 
 namespace lockstep::analyzer {
+namespace {
+
+// No alarm, since somebody wanted it; and what there is ends where they did.
+constexpr std::string_view kInterrupted = "job_interrupted";
+
+bool is_of_an_end(const Finding& finding) {
+  return (finding.alarm != Alarm::none && finding.alarm != Alarm::mismatch) || finding.code == kInterrupted;
+}
+
+}  // namespace
 
 std::string why_not_whole(const Report& report) {
   for (const Finding& finding : report.findings)
-    if (finding.alarm != Alarm::none && finding.alarm != Alarm::mismatch) return finding.title;
+    if (is_of_an_end(finding)) return finding.title;
   for (const RankReport& rank : report.ranks)
     if (rank.damaged) return fmt::format("the file of rank {} is damaged", rank.rank);
   return warns_of(report.warnings, "file_damaged")

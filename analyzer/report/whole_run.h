@@ -7,8 +7,9 @@
 
 namespace lockstep::analyzer {
 
-// Why it did not: the title of the finding that says that it hung or failed, or that files are damaged or
-// have no end. "" of a whole one. That ranks left no trace is not looked at (Report::ranks_missing).
+// Why it did not: the title of the finding that says that it hung, failed or was interrupted, or that files
+// are damaged or have no end. "" of a whole one. That ranks left no trace is not looked at
+// (Report::ranks_missing).
 std::string why_not_whole(const Report& report);
 
 }  // namespace lockstep::analyzer

@@ -189,6 +189,34 @@ TEST_F(BadRun, NamedPipesKeepNoRecorderWaiting) {
   EXPECT_NE(within_time({"record", "--force", "-o", folder_ / "pipes", "--", "true"}).exit_code, kKilled);
 }
 
+// Its steps may have been fast: what came of them nobody knows.
+TEST_F(BadRun, OneThatDidNotEndWellIsNotJudged) {
+  const std::string path = write_run();
+  const auto expect_refused = [&](const std::string& why) {
+    const Outcome checked = run({binary("lockstep"), "check", path, "--baseline", traces_});
+    EXPECT_EQ(checked.exit_code, 2) << why;
+    EXPECT_THAT(checked.standard_error, HasSubstr(path + " can't be judged: " + why));
+    EXPECT_THAT(checked.standard_error, HasSubstr(": record it again"));
+    const Outcome saved =
+        run({binary("lockstep"), "baseline", "save", path, "-o", folder_ / "baseline.json"});
+    EXPECT_EQ(saved.exit_code, 1) << why;
+    EXPECT_FALSE(fs::exists(folder_.path() / "baseline.json")) << why;
+  };
+  const auto end_with = [&](const std::string& members) {
+    write("run/manifest.json", R"({"format": "lockstep.run/1", "world_size": 2, )" + members + "}");
+  };
+  end_with(R"("exit_code": 3)");
+  expect_refused("the job ended with exit code 3");
+  end_with(R"("exit_code": null, "signal": {"number": 9, "name": "SIGKILL"})");
+  expect_refused("the job was ended by signal 9");
+  end_with(R"("exit_code": 130, "interrupted": {"signal": {"number": 2, "name": "SIGINT"},
+              "time_realtime": 1700000000000000000})");
+  expect_refused("the job was interrupted by Ctrl-C (SIGINT)");
+  end_with(R"("exit_code": 0)");
+  fs::remove(path + "/rank-1.lst");
+  expect_refused("1 rank left no trace");
+}
+
 TEST_F(BadRun, NewerVersion) {
   const std::string path = write_run();
   std::string bytes = read(path + "/rank-1.lst");
