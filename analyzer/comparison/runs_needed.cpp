@@ -28,7 +28,11 @@ Outlook outlook(const Sample& side, double deviation, double factor, double more
 
 }  // namespace
 
-std::optional<double> chance_of_verdict(const Excess& excess, double confidence, std::size_t more) {
+Sureness sureness_among(double false_alarms, double confidence, double share_of_weights) {
+  return {.worse = 1 - false_alarms * share_of_weights, .within = confidence};
+}
+
+std::optional<double> chance_of_verdict(const Excess& excess, const Sureness& sureness, std::size_t more) {
   const Difference& now = excess.beyond;
   if (!now.standard_error) return std::nullopt;
   if (*now.standard_error == 0) return now.estimate == 0 ? 0.0 : 1.0;
@@ -39,7 +43,8 @@ std::optional<double> chance_of_verdict(const Excess& excess, double confidence,
   const Outlook base = outlook(excess.base, base_deviation, excess.factor, added);
   // Each further run tells more of the spread as well.
   const double degrees = now.degrees + added * (excess.base.runs == 0 ? 1 : 2);
-  const double quantile = student_quantile(confidence, degrees);
+  const double for_worse = student_quantile(sureness.worse, degrees),
+               for_within = student_quantile(sureness.within, degrees);
   const boost::math::normal normal;
   const boost::math::chi_squared spreads(now.degrees);
   double chance = 0;
@@ -49,21 +54,23 @@ std::optional<double> chance_of_verdict(const Excess& excess, double confidence,
     const double moves = std::sqrt(scale * (head.moves + base.moves));
     // What the later runs will take for the spread lies between the one seen and the true one.
     const double seen = (now.degrees + (degrees - now.degrees) * scale) / degrees;
-    const double margin = quantile * std::sqrt(seen * (head.remains + base.remains));
+    const double error = std::sqrt(seen * (head.remains + base.remains));
+    const double beyond_worse = now.estimate - for_worse * error,
+                 beyond_within = -now.estimate - for_within * error;
     if (moves == 0) {
-      chance += std::abs(now.estimate) > margin ? 1.0 / kSpreads : 0;
+      chance += beyond_worse > 0 || beyond_within > 0 ? 1.0 / kSpreads : 0;
       continue;
     }
-    chance += (boost::math::cdf(normal, (now.estimate - margin) / moves) +
-               boost::math::cdf(normal, (-now.estimate - margin) / moves)) /
-              kSpreads;
+    chance +=
+        (boost::math::cdf(normal, beyond_worse / moves) + boost::math::cdf(normal, beyond_within / moves)) /
+        kSpreads;
   }
   return std::min(1.0, chance);
 }
 
-std::optional<std::size_t> runs_needed(const Excess& excess, double confidence) {
+std::optional<std::size_t> runs_needed(const Excess& excess, const Sureness& sureness) {
   const auto enough = [&](std::size_t more) {
-    return chance_of_verdict(excess, confidence, more).value_or(0) >= kDecidedShare;
+    return chance_of_verdict(excess, sureness, more).value_or(0) >= kDecidedShare;
   };
   if (!enough(kMaxMoreRuns)) return std::nullopt;
   // The chance grows with the runs.

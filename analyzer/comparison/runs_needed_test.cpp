@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -11,14 +12,14 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr double kConfidence = 0.95;
+constexpr Sureness kAlone{.worse = 0.95, .within = 0.95};
 
 Excess excess(const std::vector<double>& head, const std::vector<double>& base, double tolerance = 0) {
   return excess_over(sample_of(head), sample_of(base), Direction::lower_is_better, {.relative = tolerance});
 }
 
 std::optional<std::size_t> needed(const Excess& excess) {
-  return runs_needed(excess, kConfidence);
+  return runs_needed(excess, kAlone);
 }
 
 TEST(RunsNeeded, MoreForASmallerDifference) {
@@ -32,8 +33,8 @@ TEST(RunsNeeded, MoreForASmallerDifference) {
 
 TEST(RunsNeeded, NobodyKnowsWithoutASpread) {
   EXPECT_FALSE(needed(excess({101}, {100})));
-  EXPECT_FALSE(chance_of_verdict(excess({101}, {100}), kConfidence, 10));
-  EXPECT_TRUE(chance_of_verdict(excess({101}, {99, 100, 101}), kConfidence, 10));
+  EXPECT_FALSE(chance_of_verdict(excess({101}, {100}), kAlone, 10));
+  EXPECT_TRUE(chance_of_verdict(excess({101}, {99, 100, 101}), kAlone, 10));
 }
 
 TEST(RunsNeeded, AgainstABound) {
@@ -46,20 +47,35 @@ TEST(RunsNeeded, TheChanceGrowsWithRuns) {
   const Excess figure = excess({100.5, 101.5, 102.5}, {99, 100, 101});
   double before = 0;
   for (std::size_t more = 1; more < 40; ++more) {
-    const double chance = *chance_of_verdict(figure, kConfidence, more);
+    const double chance = *chance_of_verdict(figure, kAlone, more);
     EXPECT_GE(chance, before - 1e-9) << more;
     before = chance;
   }
   EXPECT_GT(before, 0.8);
 }
 
-// Healthy and slower programs in equal parts, three runs a side. Of those not decided, as many runs are added
-// as it says: that decides nine of ten.
-TEST(RunsNeeded, DecideNineOfTen) {
+TEST(RunsNeeded, ToBeWorseAmongSeveralTakesMore) {
+  const Sureness among = sureness_among(0.01, 0.95, 1.0 / 20);
+  EXPECT_DOUBLE_EQ(among.worse, 0.9995);
+  EXPECT_DOUBLE_EQ(among.within, 0.95);
+  const Excess worse = excess({101, 102, 103}, {99, 100, 101}), within = excess({97, 98, 99}, {99, 100, 101});
+  const Sureness alone = sureness_among(0.01, 0.95, 1);
+  EXPECT_LT(*runs_needed(worse, alone), *runs_needed(worse, among));
+  EXPECT_LE(*runs_needed(within, among), *runs_needed(within, alone) + 1) << "nothing is corrected there";
+}
+
+struct Settled {
+  int left_open = 0, decided = 0;
+};
+
+// Healthy and slower programs in equal parts, three runs a side, one of so many figures whose others are
+// healthy. To those not decided as many runs are added as it says.
+Settled settled_by_the_runs_needed(double false_alarms, double figures) {
+  constexpr double kConfidence = 0.95;
   std::mt19937 random(11);
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> effect(-0.06, 0.06);
-  int left_open = 0, decided = 0;
+  Settled settled;
   for (int trial = 0; trial < 3000; ++trial) {
     const double slower = effect(random);
     std::vector<double> head, base;
@@ -71,18 +87,31 @@ TEST(RunsNeeded, DecideNineOfTen) {
     };
     const auto zone = [&] {
       const Excess now = excess(head, base, 0.02);
-      return zone_of(now, chance_as_high(now.beyond), 1 - kConfidence, kConfidence);
+      return zone_of(now, std::min(1.0, figures * *chance_as_high(now.beyond)), false_alarms, kConfidence);
     };
     run(3);
     if (zone() != Zone::undecided) continue;
-    const std::optional<std::size_t> more = needed(excess(head, base, 0.02));
+    const std::optional<std::size_t> more =
+        runs_needed(excess(head, base, 0.02), sureness_among(false_alarms, kConfidence, 1 / figures));
     if (!more) continue;
-    ++left_open;
+    ++settled.left_open;
     run(*more);
-    decided += zone() != Zone::undecided ? 1 : 0;
+    settled.decided += zone() != Zone::undecided ? 1 : 0;
   }
-  EXPECT_GT(left_open, 300);
-  EXPECT_GT(decided, 0.88 * left_open);
+  return settled;
+}
+
+TEST(RunsNeeded, DecideNineOfTen) {
+  const Settled alone = settled_by_the_runs_needed(0.05, 1);
+  EXPECT_GT(alone.left_open, 300);
+  EXPECT_GT(alone.decided, 0.88 * alone.left_open);
+}
+
+// As if each figure were alone, three of four would be.
+TEST(RunsNeeded, DecideNineOfTenOfOneAmongTwenty) {
+  const Settled among = settled_by_the_runs_needed(0.01, 20);
+  EXPECT_GT(among.left_open, 300);
+  EXPECT_GT(among.decided, 0.88 * among.left_open);
 }
 
 }  // namespace

@@ -108,12 +108,16 @@ void settle_zones(const Policy& policy, std::vector<FigureVerdict>& figures) {
     figure.chance = worse_adjusted[i];
     figure.is_better = better_adjusted[i] <= policy.false_alarms;
   }
+  // More runs may tell the spread of those too that have none yet.
+  double weights = 0;
+  for (const FigureVerdict& figure : figures) weights += figure.has_limit() ? figure.rule.weight : 0;
   for (FigureVerdict& figure : figures) {
     if (!figure.has_limit()) continue;
     const Excess excess = excess_of(figure);
     figure.zone = zone_of(excess, figure.chance, policy.false_alarms, policy.confidence);
     if (figure.zone == Zone::undecided)
-      figure.runs_needed = runs_needed(excess, std::max(policy.confidence, 1 - policy.false_alarms));
+      figure.runs_needed = runs_needed(
+          excess, sureness_among(policy.false_alarms, policy.confidence, figure.rule.weight / weights));
   }
 }
 

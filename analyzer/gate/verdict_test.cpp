@@ -65,8 +65,9 @@ TEST(Verdict, PassFailUndecided) {
   EXPECT_DOUBLE_EQ(slow.figures[0].limit, 412e6);
   EXPECT_LT(*slow.figures[0].chance, 0.01);
   EXPECT_EQ(verdict(step_time, runs({401, 402, 400}), base).outcome, Outcome::pass);
-  const Verdict open = verdict(step_time, runs({405, 415, 410}), base);
+  const Verdict open = verdict(step_time, runs({405, 408, 411}), base);
   EXPECT_EQ(open.outcome, Outcome::undecided);
+  ASSERT_TRUE(open.figures[0].runs_needed);
   EXPECT_GE(*open.figures[0].runs_needed, 1U);
   const Verdict better = verdict(step_time, runs({300, 301, 302}), base);
   EXPECT_EQ(better.outcome, Outcome::pass);
@@ -206,6 +207,20 @@ TEST(Verdict, SeveralFiguresAreCorrectedTogether) {
   Policy both = policy({plain, rule("overlap_ratio", 0)});
   both.false_alarms = 0.05;
   EXPECT_NEAR(*verdict(both, head, base).figures[0].chance, 2 * chance, 1e-12);
+}
+
+// What more runs would have to stand is the correction, and not the level of one figure alone.
+TEST(Verdict, RunsNeededAreThoseOfAFigureAmongOthers) {
+  const std::vector<RunRecord> base = runs({399, 400, 401}), head = runs({404, 408, 412});
+  const Verdict alone = verdict(policy({rule("step_time", 0)}), head, base);
+  Rule heavy = rule("overlap_ratio", 0);
+  heavy.weight = 30;
+  const Verdict among = verdict(policy({rule("step_time", 0), heavy}), head, base);
+  for (const Verdict* one : {&alone, &among}) {
+    ASSERT_EQ(one->figures[0].zone, Zone::undecided);
+    ASSERT_TRUE(one->figures[0].runs_needed);
+  }
+  EXPECT_GT(*among.figures[0].runs_needed, *alone.figures[0].runs_needed + 5);
 }
 
 }  // namespace
