@@ -55,12 +55,6 @@ Sample sample_for(const Rule& rule, std::span<const double> values) {
   return sample;
 }
 
-Excess excess_of(const FigureVerdict& figure) {
-  const Rule& rule = figure.rule;
-  return rule.bound ? excess_over(figure.head, *rule.bound, rule.figure->direction, rule.tolerance)
-                    : excess_over(figure.head, figure.base, rule.figure->direction, rule.tolerance);
-}
-
 FigureVerdict measured(const Rule& rule, std::span<const RunRecord> head, std::span<const RunRecord> base) {
   FigureVerdict figure{.rule = rule,
                        .why_missing = "",
@@ -191,6 +185,12 @@ const char* to_string(Outcome outcome) {
       break;
   }
   return "undecided";
+}
+
+Excess excess_of(const FigureVerdict& figure) {
+  const Rule& rule = figure.rule;
+  return rule.bound ? excess_over(figure.head, *rule.bound, rule.figure->direction, rule.tolerance)
+                    : excess_over(figure.head, figure.base, rule.figure->direction, rule.tolerance);
 }
 
 bool needs_baseline(const Policy& policy) {

@@ -67,6 +67,9 @@ struct VerdictOptions {
 Result<Verdict> judge(const Policy& policy, std::span<const RunRecord> head, std::span<const RunRecord> base,
                       const VerdictOptions& options);
 
+// Of a figure that has a limit.
+Excess excess_of(const FigureVerdict& figure);
+
 // Whether a policy needs a baseline at all.
 bool needs_baseline(const Policy& policy);
 

@@ -8,7 +8,7 @@
 
 #include "analyzer/comparison/sample.h"
 #include "analyzer/figures/figures.h"
-#include "analyzer/gate/verdict.h"
+#include "analyzer/gate/quietness.h"
 #include "analyzer/gate/verdict_words.h"
 #include "base/counts.h"
 #include "base/output_file.h"
@@ -33,7 +33,7 @@ constexpr const char* kFooter =
     "  lockstep check new1 new2 new3 --baseline main.json    hold others to it\n"
     "\n"
     "Exit code: 0 done, or quiet enough; 1 the input could not be read or the output not written; 2 wrong usage;\n"
-    "3 not quiet enough for its policy.\n";
+    "3 not quiet enough for its policy, or too few runs to tell.\n";
 
 constexpr int kTooNoisy = 3;
 
@@ -96,46 +96,51 @@ int show(const Arguments& arguments) {
   return print_to_stdout("lockstep baseline", text);
 }
 
+// What can be said of all figures together; the worst of it.
+std::string headline(const Arguments& arguments, const analyzer::Policy& policy, std::size_t runs,
+                     const std::vector<std::string>& noisy, const std::vector<std::string>& unclear) {
+  const std::string file = printable(arguments.file), held_to = printable(policy.source),
+                    a_side = format_plural(runs, "run") + " a side";
+  if (!noisy.empty())
+    return fmt::format(
+        "{} is not quiet enough for {}: with {}, {} of a change that changes nothing would often be left open\n",
+        file, held_to, a_side, join_words(noisy, ", ", " and "));
+  if (!unclear.empty())
+    return fmt::format("{} may be quiet enough for {}; of {}, {} can't tell that\n", file, held_to,
+                       join_words(unclear, ", ", " and "), format_plural(runs, "run"));
+  return fmt::format(
+      "{} is quiet enough for {}: with {}, each figure of a change that changes nothing is settled 9 times in 10, "
+      "if runs vary by no more than these leave open at 95 %\n",
+      file, held_to, a_side);
+}
+
 // The runs against themselves: nothing changed, so each figure should be settled. One that is not would leave
 // every healthy change undecided.
 int verify(const Arguments& arguments) {
   const Result<analyzer::Baseline> read = analyzer::read_baseline(arguments.file);
   if (!read.ok()) return fail("baseline", read.error());
-  Result<analyzer::Policy> policy = read_policy(arguments.policy);
+  const Result<analyzer::Policy> policy = read_policy(arguments.policy);
   if (!policy.ok()) {
     fail("baseline", policy.error());
     return kUsage;
   }
-  policy.value().expected.clear();  // of a change, and not of the runs that it is held to
-  const std::vector<analyzer::RunRecord>& base = read.value().runs;
-  const Result<analyzer::Verdict> verdict =
-      analyzer::judge(policy.value(), base, base, {.today = today(), .against_itself = true});
-  if (!verdict.ok()) return fail("baseline", verdict.error());
-  std::vector<std::string> noisy;
+  const auto figures = analyzer::quietness(policy.value(), read.value().runs);
+  if (!figures.ok()) return fail("baseline", figures.error());
+  std::vector<std::string> noisy, unclear;
   std::string rows;
-  for (const analyzer::FigureVerdict& figure : verdict.value().figures) {
-    const bool settled = figure.zone == analyzer::Zone::within && !figure.missing;
-    if (!settled) noisy.push_back(printable(figure.rule.name()));
-    const std::string reason = analyzer::reason_text(figure);
-    rows += fmt::format("  {:<28} {:<28} limit {:<32} {}\n", printable(figure.rule.name()),
-                        analyzer::value_text(figure, figure.base), analyzer::limit_text(figure),
-                        settled          ? "settled"
-                        : reason.empty() ? analyzer::state_text(figure)
-                                         : printable(reason));
+  for (const analyzer::FigureQuietness& one : figures.value()) {
+    const analyzer::FigureVerdict& figure = one.figure;
+    const std::string name = printable(figure.rule.name());
+    if (one.quiet == analyzer::Quiet::no) noisy.push_back(name);
+    if (one.quiet == analyzer::Quiet::unclear) unclear.push_back(name);
+    rows += fmt::format("  {:<28} {:<28} limit {:<32} {}\n", name, analyzer::value_text(figure, figure.head),
+                        analyzer::limit_text(figure), printable(analyzer::quietness_text(one)));
   }
-  const std::string compared = format_plural(base.size(), "run"), file = printable(arguments.file),
-                    held_to = printable(policy.value().source);
-  const int printed = print_to_stdout(
-      "lockstep baseline",
-      (noisy.empty()
-           ? fmt::format(
-                 "{} is quiet enough for {}: with {} a side, each figure of a change that changes nothing is settled\n",
-                 file, held_to, compared)
-           : fmt::format(
-                 "{} is not quiet enough for {}: with {} a side, {} of a change that changes nothing would not be settled\n",
-                 file, held_to, compared, join_words(noisy, ", ", " and "))) +
-          rows);
-  return printed != kSuccess ? printed : noisy.empty() ? kSuccess : kTooNoisy;
+  const int printed =
+      print_to_stdout("lockstep baseline",
+                      headline(arguments, policy.value(), read.value().runs.size(), noisy, unclear) + rows);
+  if (printed != kSuccess) return printed;
+  return noisy.empty() && unclear.empty() ? kSuccess : kTooNoisy;
 }
 
 }  // namespace

@@ -289,6 +289,12 @@ TEST_F(Check, ABaselineIsHeldToItselfBeforeItGatesAnything) {
   EXPECT_EQ(quiet.exit_code, 0) << quiet.standard_error;
   EXPECT_THAT(quiet.standard_output, AllOf(HasSubstr("is quiet enough for"), HasSubstr("settled")));
   fs::remove(folder_ / "main.json");
+  const Outcome few = verify(baseline_of({1000, 1002}));
+  EXPECT_EQ(few.exit_code, 3) << "two runs that agree may do so by chance";
+  EXPECT_THAT(few.standard_output,
+              AllOf(HasSubstr("may be quiet enough for"), HasSubstr("of step_time, 2 runs can't tell"),
+                    HasSubstr("3 runs a side would do")));
+  fs::remove(folder_ / "main.json");
   const Outcome noisy = verify(baseline_of({1000, 1200, 900}));
   EXPECT_EQ(noisy.exit_code, 3);
   EXPECT_THAT(noisy.standard_output, AllOf(HasSubstr("is not quiet enough for"), HasSubstr("step_time")));
