@@ -1,4 +1,6 @@
-// The verdict as a test report, which every CI system shows.
+// The verdict as a test report, which every CI system shows. Of its many dialects the schema of Ant's JUnit
+// tasks is the strictest (PyPI's ReFrame-HPC has it as schemas/junit.xsd): no attributes of <testsuites>, and
+// in a suite properties, cases, output and errors, in this order and each of them there.
 #include <fmt/format.h>
 
 #include "analyzer/gate/verdict_outputs.h"
@@ -8,6 +10,7 @@
 namespace lockstep::analyzer {
 namespace {
 
+// For an attribute or between tags.
 std::string escaped(const std::string& text) {
   std::string safe;
   for (const char c : printable(text)) {
@@ -28,6 +31,10 @@ std::string escaped(const std::string& text) {
         safe += c;
     }
   }
+  // U+FFFE and U+FFFF are characters of UTF-8, and none of XML.
+  for (const char* const none : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"})
+    for (std::size_t at = safe.find(none); at != std::string::npos; at = safe.find(none, at))
+      safe.replace(at, 3, "\xEF\xBF\xBD");
   return safe;
 }
 
@@ -41,34 +48,62 @@ Result result_of(const FigureVerdict& figure, bool undecided_fails) {
   return undecided_fails ? Result::failed : Result::skipped;
 }
 
+std::string property(const char* name, const std::string& value) {
+  return fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", name, escaped(value));
+}
+
+std::string test_case(const FigureVerdict& figure, Result result) {
+  const std::string begin = fmt::format("    <testcase name=\"{}\" classname=\"lockstep.check\" time=\"0\"",
+                                        escaped(figure.rule.name()));
+  if (result == Result::passed) return begin + "/>\n";
+  const std::string reason = reason_text(figure), state = state_text(figure);
+  const std::string message = fmt::format("{}: {}, limit {}{}", state, value_text(figure, figure.head),
+                                          limit_text(figure), reason.empty() ? "" : "; " + reason);
+  return begin +
+         (result == Result::skipped
+              ? fmt::format(">\n      <skipped message=\"{}\"/>\n", escaped(message))
+              : fmt::format(">\n      <failure message=\"{}\" type=\"{}\"/>\n", escaped(message),
+                            state == "worse" ? "regression" : state)) +
+         "    </testcase>\n";
+}
+
+// What stands beside the figures, for who looks at the suite.
+std::string output_of(const Verdict& verdict, const VerdictContext& context) {
+  std::string text = escaped(headline(verdict)) + "\n";
+  if (const std::string step = step_text(verdict); !step.empty()) {
+    text += escaped(step) + "\n";
+    if (!context.diff_command.empty()) text += escaped(context.diff_command) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string to_junit(const Verdict& verdict, const VerdictContext& context) {
+  constexpr std::size_t kWithoutZone = 19;  // "2026-11-28T01:21:54"
   std::size_t failures = 0, skipped = 0;
   std::string cases;
   for (const FigureVerdict& figure : verdict.figures) {
     const Result result = result_of(figure, context.undecided_fails);
     failures += result == Result::failed ? 1 : 0;
     skipped += result == Result::skipped ? 1 : 0;
-    cases += fmt::format("    <testcase classname=\"lockstep.check\" name=\"{}\" time=\"0\"",
-                         escaped(figure.rule.name()));
-    if (result == Result::passed) {
-      cases += "/>\n";
-      continue;
-    }
-    const std::string reason = reason_text(figure);
-    const std::string message =
-        fmt::format("{}: {}, limit {}{}", state_text(figure), value_text(figure, figure.head),
-                    limit_text(figure), reason.empty() ? "" : "; " + reason);
-    cases += fmt::format(">\n      <{} message=\"{}\"{}/>\n    </testcase>\n",
-                         result == Result::failed ? "failure" : "skipped", escaped(message),
-                         result == Result::failed ? " type=\"regression\"" : "");
+    cases += test_case(figure, result);
   }
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"lockstep check\" tests=\"{0}\" failures=\"{1}\" errors=\"0\" "
-      "time=\"0\">\n  <testsuite name=\"{3}\" tests=\"{0}\" failures=\"{1}\" errors=\"0\" skipped=\"{2}\" time=\"0\">\n{4}  "
-      "</testsuite>\n</testsuites>\n",
-      verdict.figures.size(), failures, skipped, escaped(context.policy), cases);
+  std::string warnings;
+  for (const std::string& warning : verdict.warnings) warnings += escaped("warning: " + warning) + "\n";
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n" +
+         fmt::format(
+             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"0\" "
+             "timestamp=\"{}\" hostname=\"{}\" id=\"0\" package=\"lockstep.check\">\n",
+             escaped(context.policy), verdict.figures.size(), failures, skipped,
+             escaped(context.time.substr(0, kWithoutZone)),
+             escaped(context.host.empty() ? "localhost" : context.host)) +
+         "    <properties>\n" + property("outcome", to_string(verdict.outcome)) +
+         property("baseline", context.baseline) + property("runs", fmt::format("{}", context.head_runs)) +
+         property("baseline_runs", fmt::format("{}", context.base_runs)) +
+         property("false_alarms", fmt::format("{:g}", context.false_alarms)) + "    </properties>\n" + cases +
+         "    <system-out>" + output_of(verdict, context) + "</system-out>\n    <system-err>" + warnings +
+         "</system-err>\n  </testsuite>\n</testsuites>\n";
 }
 
 }  // namespace lockstep::analyzer

@@ -19,7 +19,9 @@ struct VerdictContext {
   // The command that says more of what became of the step: ranks, collectives, layers. "" where the runs of
   // the baseline are not at hand.
   std::string diff_command = {};
-  bool undecided_fails = true;  // as --inconclusive says
+  bool undecided_fails = true;                // as --inconclusive says
+  std::string time = "1970-01-01T00:00:00Z";  // of the check, in UTC
+  std::string host = "localhost";             // on which it ran
 };
 
 // For a terminal or a job's log; ends in a new line.
@@ -28,8 +30,8 @@ std::string to_text(const Verdict& verdict, const VerdictContext& context, const
 nlohmann::ordered_json to_json(const Verdict& verdict, const VerdictContext& context);
 // A table for GitHub's job summary and GitLab's comments.
 std::string to_markdown(const Verdict& verdict, const VerdictContext& context);
-// A test case a figure: worse and missing fail, what has no baseline yet is skipped, undecided is skipped or,
-// with `undecided_fails`, fails.
+// A test case a figure, as Jenkins, GitLab and the schema of Ant's tasks take them: worse and missing fail,
+// what has no baseline yet is skipped, undecided is skipped or, with `undecided_fails`, fails.
 std::string to_junit(const Verdict& verdict, const VerdictContext& context);
 
 }  // namespace lockstep::analyzer

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/gate/sample_verdicts.h"
 #include "analyzer/gate/verdict_words.h"
@@ -12,6 +14,7 @@
 namespace lockstep::analyzer {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -172,6 +175,55 @@ TEST(VerdictOutputs, JUnitFailsWhatFails) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(to_junit(one_of_each(), sample_context()),
               HasSubstr("failures=\"3\" errors=\"0\" skipped=\"0\""));
+}
+
+// The names of the elements in `xml`, in order: "testsuites", …, "/testsuites"; "testcase/" of one without
+// children.
+std::vector<std::string> elements_of(const std::string& xml) {
+  std::vector<std::string> names;
+  for (std::size_t at = xml.find('<'); at != std::string::npos; at = xml.find('<', at + 1)) {
+    if (xml[at + 1] == '?') continue;
+    const std::size_t end = xml.find('>', at);
+    const std::string name = xml.substr(at + 1, xml.find_first_of(" />", at + 2) - at - 1);
+    names.push_back(xml[end - 1] == '/' ? name + "/" : name);
+  }
+  return names;
+}
+
+// The first such element, from its name to its end.
+std::string tag_of(const std::string& xml, const std::string& name) {
+  const std::size_t begin = xml.find("<" + name + " ");
+  return begin == std::string::npos ? "" : xml.substr(begin, xml.find('>', begin) - begin);
+}
+
+// As the schema of Ant's JUnit tasks has it, which ReFrame-HPC holds its own reports to.
+TEST(VerdictOutputs, JUnitHasAllThatTheSchemaAsksFor) {
+  VerdictContext context = sample_context();
+  context.time = "2026-11-28T01:21:54Z";
+  context.host = "node<7>";
+  Verdict verdict = one_of_each();
+  verdict.figures[3].rule.scope += "\xEF\xBF\xBF";
+  const std::string text = to_junit(verdict, context);
+  EXPECT_THAT(
+      elements_of(text),
+      ElementsAre("testsuites", "testsuite", "properties", "property/", "property/", "property/", "property/",
+                  "property/", "/properties", "testcase", "failure/", "/testcase", "testcase/", "testcase",
+                  "failure/", "/testcase", "testcase", "failure/", "/testcase", "testcase/", "testcase/",
+                  "system-out", "/system-out", "system-err", "/system-err", "/testsuite", "/testsuites"));
+  const std::string suite = tag_of(text, "testsuite");
+  for (const char* attribute : {"name=\"gate.toml\"", "tests=\"6\"", "failures=\"3\"", "errors=\"0\"",
+                                "skipped=\"0\"", "time=\"0\"", "timestamp=\"2026-11-28T01:21:54\"",
+                                "hostname=\"node&lt;7&gt;\"", "id=\"0\"", "package=\"lockstep.check\""})
+    EXPECT_THAT(suite, HasSubstr(std::string(" ") + attribute));
+  for (const char* attribute : {"name=\"step_time\"", "classname=\"lockstep.check\"", "time=\"0\""})
+    EXPECT_THAT(tag_of(text, "testcase"), HasSubstr(std::string(" ") + attribute));
+  for (const char* attribute : {"message=\"worse: ", "type=\"regression\""})
+    EXPECT_THAT(tag_of(text, "failure"), HasSubstr(std::string(" ") + attribute));
+  EXPECT_THAT(text, HasSubstr("<system-out>1 of 6 figures is worse than allowed: step_time\n"));
+  EXPECT_THAT(text, HasSubstr("<system-err>warning: the runs are of 2 ranks\n</system-err>"));
+  EXPECT_THAT(text, Not(HasSubstr("\xEF\xBF\xBF"))) << "no character of XML";
+  context.host = "";
+  EXPECT_THAT(to_junit(verdict, context), HasSubstr(" hostname=\"localhost\""));
 }
 
 }  // namespace

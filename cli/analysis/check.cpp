@@ -22,6 +22,7 @@
 #include "cli/common/output.h"
 #include "cli/common/parse.h"
 #include "cli/common/terminal.h"
+#include "tracer/protocol/environment.h"
 
 namespace lockstep::cli {
 namespace {
@@ -185,7 +186,9 @@ int check(const Arguments& arguments) {
                                          .head_runs = head.value().size(),
                                          .base_runs = base.value().size(),
                                          .diff_command = is_missing ? "" : diff_command(arguments),
-                                         .undecided_fails = arguments.inconclusive == "fail"};
+                                         .undecided_fails = arguments.inconclusive == "fail",
+                                         .time = now_in_utc(),
+                                         .host = tracer::host_name()};
   if (verdict.value().outcome == analyzer::Outcome::undecided && arguments.inconclusive == "pass")
     verdict.value().warnings.emplace_back("undecided, and passed because of --inconclusive pass");
   if (is_missing && !analyzer::needs_baseline(policy.value()))

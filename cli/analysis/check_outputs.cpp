@@ -9,7 +9,6 @@
 
 #include "analyzer/gate/history.h"
 #include "base/small_file.h"
-#include "cli/analysis/run_records.h"
 #include "cli/common/output.h"
 #include "cli/common/terminal.h"
 
@@ -53,8 +52,8 @@ std::string commit_of(const CheckOutputs& outputs) {
 
 // What is appended to stands whole in the file, or not at all.
 Status write_exports(const CheckOutputs& outputs, const analyzer::Verdict& verdict,
-                     std::span<const analyzer::RunRecord> head) {
-  const analyzer::CheckStamp stamp{.time = now_in_utc(), .commit = commit_of(outputs)};
+                     std::span<const analyzer::RunRecord> head, const std::string& time) {
+  const analyzer::CheckStamp stamp{.time = time, .commit = commit_of(outputs)};
   if (!outputs.history.empty()) {
     const std::string line = analyzer::to_history(verdict, head, stamp).dump() + "\n";
     const Status status = write_text("--history", outputs.history, content_of(outputs.history) + line);
@@ -125,7 +124,7 @@ Status write_outputs(const CheckOutputs& outputs, const analyzer::Verdict& verdi
         append_file("--markdown", outputs.markdown, analyzer::to_markdown(verdict, context));
     if (!status.ok()) return status;
   }
-  if (const Status status = write_exports(outputs, verdict, head); !status.ok()) return status;
+  if (const Status status = write_exports(outputs, verdict, head, context.time); !status.ok()) return status;
   if (outputs.quiet || outputs.json == "-") return {};
   const std::string text = analyzer::to_text(verdict, context, page_options_for_stdout(outputs.color));
   return write_to_stdout([&](std::ostream& out) { out << text; });

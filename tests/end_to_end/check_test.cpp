@@ -200,7 +200,8 @@ TEST_F(Check, WritesWhatOtherProgramsRead) {
   EXPECT_EQ(verdict.at("schema"), "lockstep.check/1");
   EXPECT_EQ(verdict.at("outcome"), "fail");
   EXPECT_EQ(verdict.at("figures").at(0).at("state"), "worse");
-  EXPECT_THAT(test::read_whole_file(folder_ / "check.xml"), HasSubstr("failures=\"1\""));
+  EXPECT_THAT(test::read_whole_file(folder_ / "check.xml"),
+              AllOf(HasSubstr("failures=\"1\""), HasSubstr("timestamp=\"20"), HasSubstr("hostname=\"")));
   EXPECT_THAT(test::read_whole_file(summary), AllOf(HasSubstr("before\n"), HasSubstr("### ❌ Lockstep")));
 }
 
