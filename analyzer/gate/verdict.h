@@ -62,8 +62,8 @@ struct VerdictOptions {
 };
 
 // `base` may be empty where every rule has a bound, or no baseline is there yet. Errors: nothing to judge, or
-// all of it expected, an
-// unfit run, runs that are the same one, settings that differ within a side or between both.
+// all of it expected; an unfit run, runs that are the same one, settings that differ within a side or between
+// both.
 Result<Verdict> judge(const Policy& policy, std::span<const RunRecord> head, std::span<const RunRecord> base,
                       const VerdictOptions& options);
 
