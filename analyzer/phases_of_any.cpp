@@ -32,15 +32,20 @@ std::vector<std::size_t> parts_of(const Job& job) {
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
     const RankTrace& rank = job.ranks[i];
     if (rank.steps.empty()) return one;
-    std::map<std::uint32_t, std::set<std::uint32_t>> steps_of;
+    struct Met {
+      std::uint32_t last = kNone;  // step; operations of a group come in their order
+      std::size_t steps = 0;
+    };
+    std::map<std::uint32_t, Met> met;
     for (const Communication& operation : rank.communications) {
       const std::uint32_t step = launching_step(rank, rank.activities[operation.activity]);
       if (step == kNone) continue;
       if (operation.group == kNone || job.groups[operation.group].ranks.empty()) return one;
-      steps_of[operation.group].insert(step);
+      Met& of_group = met[operation.group];
+      of_group.steps += std::exchange(of_group.last, step) == step ? 0 : 1;
     }
-    for (const auto& [group, steps] : steps_of) {
-      if (steps.size() * 2 < rank.steps.size()) continue;
+    for (const auto& [group, of_group] : met) {
+      if (of_group.steps * 2 < rank.steps.size()) continue;
       for (const std::int32_t member : job.groups[group].ranks)
         if (const auto found = index_of.find(member); found != index_of.end())
           parts[part_of(found->second)] = part_of(i);
