@@ -111,11 +111,17 @@ Status check_different(std::span<const RunRecord> head, std::span<const RunRecor
   std::vector<const RunRecord*> all;
   for (const RunRecord& run : head) all.push_back(&run);
   for (const RunRecord& run : base) all.push_back(&run);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (is_same(*all[i], *all[j]))
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!is_same(*all[i], *all[j])) continue;
+      if (j < head.size() && i >= head.size())
         return Error{
-            fmt::format("{} and {} are the same run: give different ones", all[j]->path, all[i]->path)};
+            fmt::format("{} is a run of the baseline itself, {} there: give runs that were made after it",
+                        all[j]->path, all[i]->path)};
+      return Error{
+          fmt::format("{} and {} are the same run: give different ones", all[j]->path, all[i]->path)};
+    }
+  }
   return {};
 }
 

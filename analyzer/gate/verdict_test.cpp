@@ -196,6 +196,13 @@ TEST(Verdict, RefusesWhatCannotBeJudged) {
   twice[1].path = "copy";
   EXPECT_EQ(error_of(step_time, twice, base),
             twice[0].path + " and copy are the same run: give different ones");
+  // Seen of who saved a baseline, and checked the same runs with it.
+  const std::vector<RunRecord> held = runs({400});
+  std::vector<RunRecord> saved = held;
+  saved[0].path = "old/run";
+  EXPECT_EQ(
+      error_of(step_time, held, saved),
+      held[0].path + " is a run of the baseline itself, old/run there: give runs that were made after it");
 }
 
 TEST(Verdict, SeveralFiguresAreCorrectedTogether) {
