@@ -29,8 +29,9 @@ Loss loss_in(const CollectiveReport& collective, Cause cause, const RootWaits& r
 
 // An operation of a step says more than one of start-up, however much longer that one took: outside of steps
 // is looked where no step has any.
+template <class Counts>
 std::optional<FindingPlace> worst_operation(const Finding& finding, const FindingContext& context,
-                                            bool in_steps) {
+                                            Counts counts) {
   const Report& report = context.report;
   const CollectiveReport* worst = nullptr;
   Loss most;
@@ -45,7 +46,7 @@ std::optional<FindingPlace> worst_operation(const Finding& finding, const Findin
     if (finding.rank && *finding.cause == Cause::barrier_wait && collective.last_arriver != finding.rank)
       continue;
     if (*finding.cause == Cause::barrier_wait && context.scheduled.contains(collective)) continue;
-    if (in_steps && !collective.step) continue;
+    if (!counts(collective)) continue;
     const Loss loss = loss_in(collective, *finding.cause, context.roots);
     if (loss.ns <= most.ns) continue;
     most = loss;
@@ -98,15 +99,26 @@ std::optional<FindingPlace> longest_stretch(const Finding& finding, const Findin
 
 std::optional<FindingPlace> place_of(const Finding& finding, PointsAt points_at,
                                      const FindingContext& context) {
-  if (points_at == PointsAt::place_of_its_own) return finding.place;
+  if (points_at == PointsAt::place_of_its_own || finding.place) return finding.place;
   if (points_at == PointsAt::nothing || !finding.cause) return std::nullopt;
   if (points_at == PointsAt::worst_operation) {
     for (const bool in_steps : {true, false}) {
-      if (const std::optional<FindingPlace> place = worst_operation(finding, context, in_steps)) return place;
+      const auto counts = [in_steps](const CollectiveReport& collective) {
+        return !in_steps || collective.step.has_value();
+      };
+      if (const std::optional<FindingPlace> place = worst_operation(finding, context, counts)) return place;
     }
   }
   if (!context.report.steps.empty()) return worst_step(finding, context.report);
   return longest_stretch(finding, context);
+}
+
+std::optional<FindingPlace> worst_operation_of(const Finding& finding, const FindingContext& context,
+                                               const StepTable& steps) {
+  if (!finding.cause) return std::nullopt;
+  return worst_operation(finding, context, [&steps](const CollectiveReport& collective) {
+    return collective.step && std::ranges::binary_search(steps.steps, *collective.step);
+  });
 }
 
 }  // namespace lockstep::analyzer

@@ -110,6 +110,18 @@ std::optional<SlowPlace> where_it_stood(const FindingContext& context, std::int3
       .slow;
 }
 
+// The step in which a rank does so for longest.
+std::optional<FindingPlace> worst_step_of(const Report& report, std::int32_t rank) {
+  const StepReport* worst = nullptr;
+  for (const StepReport& step : report.steps)
+    if (step.rank == rank && step.measures.known &&
+        step.measures.off_cpu_ns >
+            (worst == nullptr ? std::optional<std::int64_t>(0) : worst->measures.off_cpu_ns))
+      worst = &step;
+  if (worst == nullptr) return std::nullopt;
+  return FindingPlace{rank, worst->step, std::nullopt, worst->begin_ns, worst->end_ns};
+}
+
 void find_blocked(const FindingContext& context, std::vector<Finding>& findings) {
   const std::vector<RankReport>& ranks = context.report.ranks;
   const auto off = [](const RankReport& rank) {
@@ -121,6 +133,7 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
   const RankReport& most = *std::max_element(
       ranks.begin(), ranks.end(), [&](const RankReport& a, const RankReport& b) { return off(a) < off(b); });
   Finding finding = kBlocked.make();
+  finding.place = worst_step_of(context.report, most.rank);
   const bool is_one = ranks.size() > 1 && off(most) >= lost - lost / 5;
   for (const Finding& said : findings)  // of that rank already, by how late it is
     if (is_one && said.reason == "blocked" && said.rank == most.rank) return;

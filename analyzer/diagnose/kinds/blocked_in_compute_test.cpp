@@ -48,6 +48,15 @@ TEST(Findings, ASleepInsideAComputationIsHostBoundAndNamed) {
   EXPECT_THAT(codes_of(report.findings), Not(Contains("idle_between_computations")));
 }
 
+// Seen: the place was that of the rank that idled longest between its computations.
+TEST(Findings, ASleepIsSeenOnTheRankThatSleeps) {
+  JobBuilder job = job_of(0, 150);
+  job.rank(0).trace().activities[2].begin += 300 * us;  // it computes later in the second step
+  const Finding blocked = finding(report_of(job), "blocked_in_compute");
+  ASSERT_TRUE(blocked.place.has_value());
+  EXPECT_EQ(blocked.place->rank, 1);
+}
+
 TEST(Findings, OneRankThatSleepsIsNamed) {
   const Finding blocked = finding(report_of(job_of(0, 150)), "blocked_in_compute");
   EXPECT_EQ(blocked.title, "rank 1 sleeps or is blocked in the middle of its computation");

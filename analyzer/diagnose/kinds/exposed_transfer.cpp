@@ -209,9 +209,12 @@ std::string_view how_to_move_less(const FindingContext& context, const LongestTr
     return is_tiny
                ? "DDP(broadcast_buffers=False) where its buffers need not be equal on all ranks, or less often"
                : "gradient accumulation, parameters in bfloat16";
+  const auto steps = static_cast<std::int64_t>(context.steps.steps.size());
+  const bool are_many = steps > 0 && longest.count >= 4 * steps;
   if (longest.operation == Operation::all_gather)
-    return is_tiny ? "metrics gathered once in so many steps"
-                   : "gradient accumulation, parameters in bfloat16";
+    return is_tiny && are_many ? "several in one operation, or less often"
+           : is_tiny           ? "metrics gathered once in so many steps"
+                               : "gradient accumulation, parameters in bfloat16";
   const bool is_one_a_step = longest.count < 2 * static_cast<std::int64_t>(context.steps.steps.size());
   if (is_tiny) return is_one_a_step ? "less often" : "less often, or several in one operation";
   return "gradient accumulation, gradients in bfloat16";

@@ -11,6 +11,7 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/sharded_steps.h"
 #include "analyzer/report/quantity.h"
+#include "analyzer/steps/iterations.h"
 #include "base/time_math.h"
 
 namespace lockstep::analyzer {
@@ -26,7 +27,8 @@ constexpr Explanation kPrefetchOffExplained{
         "FSDP and ZeRO-3 gather each layer's parameters before it runs. Gathered ahead, under the layer "
         "before, they cost nothing.",
     .found =
-        "Four all-gathers a step or more in the group that gathers longest; compute covers less than 10 % of "
+        "Four all-gathers a step or more in the group that gathers longest, in a job that also has reduce-scatters or "
+        "ranges of FSDP, or trains nothing; compute covers less than 10 % of "
         "them, or fewer than a third of them for a quarter of their time; what of their exposed transfer the ranks' free compute could cover reaches 5 % of all time. "
         "Groups of tensor parallelism (tp, tensor, sp or sequence in their name or description, or reduce-scatters in "
         "the forward passes of most steps) are left "
@@ -240,8 +242,24 @@ void find_needless_gathers(const FindingContext& context, const Gathering& gathe
   findings.push_back(std::move(finding));
 }
 
+// What a program that trains gathers are parameters where gradients are scattered as well, or ranges of FSDP
+// say so: gradients that were made small, metrics and samples are gathered, too.
+bool gathers_parameters(const FindingContext& context) {
+  const Job& job = context.diagnosis.job;
+  if (std::ranges::any_of(context.report.collectives, [](const CollectiveReport& collective) {
+        return collective.operation == Operation::reduce_scatter;
+      }))
+    return true;
+  return std::ranges::any_of(job.ranks, [&job](const RankTrace& rank) {
+    return only_infers(rank, job.strings) ||
+           std::ranges::any_of(rank.host_ranges, [&job](const HostRange& range) {
+             return job.strings.view(range.name).starts_with("FSDP::");
+           });
+  });
+}
+
 void find_gathering_losses(const FindingContext& context, std::vector<Finding>& findings) {
-  if (transfer_totals(context.report).mostly_doubtful()) return;
+  if (transfer_totals(context.report).mostly_doubtful() || !gathers_parameters(context)) return;
   if (const std::optional<Gathering> gathering =
           look_at_gathering(context.diagnosis, context.report, context.activations)) {
     find_late_gathers(context, *gathering, findings);

@@ -24,6 +24,20 @@ TEST(Sharding, GatheringWhenALayerWaitsIsNoPrefetch) {
   EXPECT_THAT(codes_of(report.findings), Not(Contains("exposed_transfer")));
 }
 
+// Seen of gradients of which each rank keeps the largest and gathers the others': "compute waits while
+// parameters are gathered", in a program that shards nothing.
+TEST(Sharding, WhatIsGatheredBesideReducedGradientsAreNoParameters) {
+  Job job = sharded_job({}).build();
+  for (RankTrace& rank : job.ranks)
+    for (Communication& operation : rank.communications)
+      if (operation.operation == Operation::reduce_scatter) operation.operation = Operation::all_reduce;
+  EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("prefetch_off")));
+  // Nor are they scattered where the process group has no reduce-scatter; FSDP says so itself.
+  job.ranks[0].host_ranges.push_back(
+      {0, 1, job.strings.intern("FSDP::pre_forward (layer)"), 0, 0, HostKind::other});
+  EXPECT_THAT(codes_of(report_of(job).findings), Contains("prefetch_off"));
+}
+
 TEST(Sharding, GatheringALittleAheadIsShallow) {
   const Report report = report_of(sharded_job({.ahead_us = 50}));
   // The first layer of a step has nothing to hide behind but the step before, where the stream of all-gathers

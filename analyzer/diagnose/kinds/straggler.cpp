@@ -16,6 +16,7 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/late_reason.h"
 #include "analyzer/diagnose/late_words.h"
+#include "analyzer/diagnose/places.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/lateness/core_waits.h"
@@ -267,6 +268,9 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   if (!blame.root_cause.empty() && !is_link && !is_of_host(reason.code) && reason.code != "loads_data" &&
       !reason.names_line)
     finding.evidence.push_back("why: " + blame.root_cause);
+  // Seen where it is late, and not in what others waited longer for before.
+  if (steps.steps.size() < context.steps.steps.size())
+    finding.place = worst_operation_of(finding, context, steps);
   finding.remedy = std::move(reason.remedy);
   if (is_link) finding.title = title_of_link(late, when);
   if (when.period > 0) finding.remedy = remedy_of_rhythm(late.rank, when.period, reason.line);

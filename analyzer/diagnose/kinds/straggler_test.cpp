@@ -89,6 +89,17 @@ TEST(Findings, ARankThatBecomesSlowIsLateFromThatStepOn) {
   EXPECT_THAT(codes_of(report.findings), Not(Contains("jitter")));
 }
 
+// Seen of a sleep from step 80 on, which was to be seen in the first operation of the job.
+TEST(Findings, ARankThatBecomesSlowIsSeenWhereItIs) {
+  const Report report = late_in_steps(40, [](int step) {
+    return Extra{.compute = step >= 24 ? 400 * us : step == 3 ? 1200 * us : 0};
+  });
+  const Finding since = finding(report, "straggler_since");
+  ASSERT_TRUE(since.place.has_value() && since.place->step.has_value());
+  EXPECT_GE(*since.place->step, 24);
+  EXPECT_TRUE(since.place->collective.has_value());
+}
+
 // A list that a rank looks through in every step, and that gets longer.
 TEST(Findings, LatenessThatGrowsIsNotToldAsAJumpAlone) {
   const Report report =
