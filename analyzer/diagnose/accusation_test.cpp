@@ -114,6 +114,14 @@ TEST(Accusation, MoreComputationBesideOtherProgramsIsNoFaultByItself) {
   const Finding waiting = finding(longer_by(900, 60), "imbalance");
   EXPECT_EQ(waiting.title, "ranks wait for each other, and whether it is one rank's fault can't be told");
   EXPECT_FALSE(waiting.rank.has_value());
+  EXPECT_THAT(waiting.remedy, HasSubstr("`lockstep record --operators` where it takes longer"));
+  // Who recorded them is not told to.
+  Job with_operators = job_of(SharedHost{.waits_0 = 60, .waits_1 = 60, .more_1 = 900, .moves = 20});
+  with_operators.ranks[0].host_ranges.push_back(
+      {0, 1, with_operators.strings.intern("aten::mm"), 0, 0, HostKind::operation});
+  const Report known = report_of(with_operators);
+  EXPECT_THAT(finding(known, "imbalance").remedy, Not(HasSubstr("--operators")));
+  EXPECT_THAT(to_text(known, {}), Not(HasSubstr("--operators")));
   expect_not_accused(longer_by(900, 60), 1, NotAccused::cores_unknown);
   expect_accused(longer_by(2200, 60), 1, "straggler_persistent");  // twice as long
 }

@@ -125,8 +125,7 @@ std::string without_cores_known(const Report& report) {
   if (late_by(Cause::compute) && is_scheduling_known)
     return "and computes longer, with nothing to show that it has more to compute. Beside other programs the same "
            "work takes some processes half as long again (where their memory lies, what others take of caches): if "
-           "it is another rank in the next run, it is that. A counter `tokens` tells how much each rank has to do, "
-           "and `lockstep record --operators` where it takes longer";
+           "it is another rank in the next run, it is that. A counter `tokens` tells how much each rank has to do";
   if (late_by(Cause::transfer) || is_scheduling_known)
     return "because operations end later on it than on the others. Within a host that may be because its "
            "communication threads wait for a core, of which nothing is recorded";

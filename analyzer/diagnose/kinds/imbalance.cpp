@@ -14,6 +14,7 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/hang_words.h"
+#include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/model/warns_of.h"
 #include "analyzer/report/quantity.h"
 
@@ -193,11 +194,11 @@ const RankLateness* late_for_unknown_cores(const FindingContext& context,
   return nullptr;
 }
 
-Words words_for_unknown_cores(const RankLateness& late) {
-  const char* const by_computing =
+Words words_for_unknown_cores(const RankLateness& late, const Job& job) {
+  const std::string by_computing = fmt::format(
       "record again: if another rank comes last then, it is where processes' memory lies, or other programs. A "
-      "counter `tokens` tells how much each rank has to do (docs/instrumentation.md), and `lockstep record "
-      "--operators` where it takes longer";
+      "counter `tokens` tells how much each rank has to do (docs/instrumentation.md){}",
+      has_operators(job) ? "" : ", and `lockstep record --operators` where it takes longer");
   return {"ranks wait for each other, and whether it is one rank's fault can't be told",
           late.cause == Cause::compute
               ? by_computing
@@ -215,7 +216,7 @@ void find_imbalance(const FindingContext& context, std::vector<Finding>& finding
   if (!context.is_left_over(findings, Cause::barrier_wait, lost)) return;
   Finding finding = context.all_of_its_cause(kImbalance);
   finding.lost_ns = lost;
-  Words words = late == nullptr ? words_for(context) : words_for_unknown_cores(*late);
+  Words words = late == nullptr ? words_for(context) : words_for_unknown_cores(*late, context.diagnosis.job);
   finding.title = std::move(words.title);
   finding.remedy = std::move(words.remedy);
   if (std::string fact = most_waited_for(context.report);
