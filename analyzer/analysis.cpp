@@ -222,7 +222,7 @@ class Analyzer {
     if (!options_.steady || selection_.any() || report().steps_present.empty()) return;
     if (choice) {
       report().steady = SteadyReport{choice->steps, choice->left_out, {}};
-      measure_left_out(windows_, report().steady->left_out);
+      measure_left_out(job_, windows_, phases_, report().steady->left_out);
     }
     if (std::optional<Warning> doubt = doubt_of_steady_steps(lengths, choice))
       report().warnings.push_back(std::move(*doubt));

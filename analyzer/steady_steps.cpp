@@ -105,23 +105,6 @@ std::size_t prefix_of(std::span<const std::int64_t> lengths) {
   return 0;
 }
 
-StepsLeftOut left_out_for(const Explained& explained, const StepLength& step) {
-  const auto phase = static_cast<std::size_t>(explained.phase);
-  StepsLeftOut result{step.step, step.step, explained.reason, 0, step.phase_ns[phase]};
-  if (step.phase_ns[phase] > 0 && step.phase_ns[phase] >= kOfOneRank * step.phase_next_ns[phase])
-    result.rank = step.phase_rank[phase];
-  return result;
-}
-
-// `more` follows `steps`, for the same reason.
-void extend(StepsLeftOut& steps, const StepsLeftOut& more) {
-  steps.last = more.last;
-  // Of ranks that only wait for it a step has none.
-  if (steps.reason_ns == 0) steps.rank = more.rank;
-  if (more.reason_ns > 0 && more.rank != steps.rank) steps.rank.reset();
-  steps.reason_ns += more.reason_ns;
-}
-
 // Of n values with deviation d a median has an error of 1.25 d / √n; the difference of two √2 times that.
 double error_of_difference(double deviation, double count) {
   return std::numbers::sqrt2 * 1.2533 * deviation / std::sqrt(count);
@@ -190,7 +173,7 @@ std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> step
   }
   std::vector<StepsLeftOut> each(steps.size());  // with no reason: those that are steady
   for (std::size_t i = 0; i < steps.size(); ++i)
-    if (explained[i] != nullptr) each[i] = left_out_for(*explained[i], steps[i]);
+    if (explained[i] != nullptr) each[i] = {steps[i].step, steps[i].step, explained[i]->reason};
   for (std::size_t i = 0, count = prefix_of(lengths); i < count; ++i) {
     const StepLength& step = steps[unexplained[i]];
     each[unexplained[i]] = {step.step, step.step, "warm-up"};
@@ -200,7 +183,7 @@ std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> step
     if (each[i].reason.empty()) {
       choice.steps.push_back(steps[i].step);
     } else if (i > 0 && each[i - 1].reason == each[i].reason) {
-      extend(choice.left_out.back(), each[i]);
+      choice.left_out.back().last = each[i].last;
     } else {
       choice.left_out.push_back(each[i]);
     }
@@ -256,19 +239,37 @@ std::optional<Warning> doubt_of_steady_steps(std::span<const StepLength> steps,
       kNoRank};
 }
 
-void measure_left_out(std::span<const RankWindows> windows, std::vector<StepsLeftOut>& left_out) {
-  for (const RankWindows& rank : windows) {
-    std::vector<std::int64_t> lasted(left_out.size());
-    for (const StepWindow& step : rank.steps) {
+void measure_left_out(const Job& job, std::span<const RankWindows> windows, std::span<const Phases> phases,
+                      std::vector<StepsLeftOut>& left_out) {
+  std::vector<std::int64_t> next(left_out.size());  // of the rank with most of the reason but for one
+  for (std::size_t rank = 0; rank < windows.size(); ++rank) {
+    std::vector<std::int64_t> lasted(left_out.size()), of_reason(left_out.size());
+    for (const StepWindow& step : windows[rank].steps) {
       const auto part =
           std::lower_bound(left_out.begin(), left_out.end(), step.number,
                            [](const StepsLeftOut& one, std::int64_t number) { return one.last < number; });
       if (part == left_out.end() || part->first > step.number) continue;
-      std::int64_t& ns = lasted[static_cast<std::size_t>(part - left_out.begin())];
-      ns = saturating_add(ns, step.window.end - step.window.begin);
+      const auto i = static_cast<std::size_t>(part - left_out.begin());
+      const auto [begin, end] = step.window;
+      lasted[i] = saturating_add(lasted[i], end - begin);
+      for (const Explained& explained : kExplained)
+        if (part->reason == explained.reason)
+          of_reason[i] =
+              saturating_add(of_reason[i], phases[rank][explained.phase].measure_within(begin, end));
     }
-    for (std::size_t i = 0; i < left_out.size(); ++i) left_out[i].ns = std::max(left_out[i].ns, lasted[i]);
+    for (std::size_t i = 0; i < left_out.size(); ++i) {
+      StepsLeftOut& part = left_out[i];
+      part.ns = std::max(part.ns, lasted[i]);
+      if (of_reason[i] > part.reason_ns) {
+        next[i] = std::exchange(part.reason_ns, of_reason[i]);
+        part.rank = job.ranks[rank].rank;
+      } else {
+        next[i] = std::max(next[i], of_reason[i]);
+      }
+    }
   }
+  for (std::size_t i = 0; i < left_out.size(); ++i)
+    if (left_out[i].reason_ns < kOfOneRank * next[i]) left_out[i].rank.reset();
 }
 
 std::int64_t first_after_warm_up(const SteadyChoice& choice) {

@@ -58,8 +58,11 @@ std::optional<Warning> doubt_of_steady_steps(std::span<const StepLength> steps,
                                              const std::optional<SteadyChoice>& choice);
 
 // How long the steps that are left out together lasted, where they lasted longest: on one rank, for ranks
-// that wait for each other do so in different ones of them. O(ranks · steps · log parts).
-void measure_left_out(std::span<const RankWindows> windows, std::vector<StepsLeftOut>& left_out);
+// that wait for each other do so in different ones of them. And how long their reason took of the rank that
+// it took longest of, over all of them: what lies in step 14 of one rank may lie in step 15 of another.
+// O(ranks · steps · log parts).
+void measure_left_out(const Job& job, std::span<const RankWindows> windows, std::span<const Phases> phases,
+                      std::vector<StepsLeftOut>& left_out);
 
 // The first step after the leading ones that are left out; the least number where none are.
 std::int64_t first_after_warm_up(const SteadyChoice& choice);

@@ -219,6 +219,29 @@ TEST(SteadySteps, WhoWaitsForARankThatCompilesIsNotSteadyEither) {
   EXPECT_EQ(out.rank, 1);
 }
 
+// Seen of an evaluation of 254 ms that lay in step 14 of one rank and in step 15 of the other: 498 ms were
+// said.
+TEST(SteadySteps, WhatLiesInAnotherStepOfEachRankCountsOnce) {
+  JobBuilder builder;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    for (int step = 0; step < 12; ++step) {
+      // Rank 1 is a step behind in its numbers: what is its step 6 is the other's step 5.
+      const Nanoseconds begin = (step - rank) * 1000 + 2000;
+      builder.rank(rank).step(step, begin, begin + 1000);
+      builder.rank(rank).compute(begin + 10, begin + 1000).launched(begin + 1, begin + 2);
+    }
+    builder.rank(rank).host_range(7100, 7600 + rank * 10, "evaluation");
+  }
+  const Report report = steady_report(builder.build());
+  ASSERT_TRUE(report.steady);
+  ASSERT_EQ(report.steady->left_out.size(), 1U);
+  const StepsLeftOut& out = report.steady->left_out[0];
+  EXPECT_EQ(out.first, 5);
+  EXPECT_EQ(out.last, 6);
+  EXPECT_EQ(out.reason_ns, 510);
+  EXPECT_EQ(out.rank, std::nullopt);
+}
+
 TEST(SteadySteps, WhatAllDoIsNoRanksOwn) {
   JobBuilder builder;
   for (std::int32_t rank = 0; rank < 3; ++rank) {

@@ -3,24 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <utility>
 
 #include "analyzer/metrics/scheduling.h"
 #include "analyzer/phases_of_any.h"
 
 namespace lockstep::analyzer {
-namespace {
-
-void add_phase(std::int64_t ns, std::int32_t rank, std::size_t phase, StepLength& length) {
-  if (ns > length.phase_ns[phase]) {
-    length.phase_next_ns[phase] = std::exchange(length.phase_ns[phase], ns);
-    length.phase_rank[phase] = rank;
-  } else {
-    length.phase_next_ns[phase] = std::max(length.phase_next_ns[phase], ns);
-  }
-}
-
-}  // namespace
 
 std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows> windows,
                                      std::span<const Phases> phases) {
@@ -35,7 +22,6 @@ std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows
       if (const auto scheduled = scheduling_within(job.ranks[rank].scheduling, step.window))
         length.core_wait_ns = std::max(length.core_wait_ns, scheduled->waited_ns);
       for (std::size_t i = 0; i < kPhaseCount; ++i) {
-        add_phase(phases[rank].of[i].measure_within(begin, end), job.ranks[rank].rank, i, length);
         length.phase_of_any_ns[i] = std::max(length.phase_of_any_ns[i], of_any.within(rank, i, step.window));
       }
     }

@@ -14,13 +14,10 @@ namespace lockstep::analyzer {
 
 struct StepLength {
   std::int64_t step = 0;
-  std::int64_t ns = 0;                               // of the rank that took longest
-  std::array<std::int64_t, kPhaseCount> phase_ns{};  // of it, in ranges of each phase: of the rank with most
-  // The same, of all ranks that hold each other up (phases_of_any.h) together while the step lasted on one:
-  // those that wait for a rank that compiles are in another step by then.
+  std::int64_t ns = 0;  // of the rank that took longest
+  // Of it, in ranges of each phase, of all ranks that hold each other up (phases_of_any.h) together while the
+  // step lasted on one: those that wait for a rank that compiles are in another step by then.
   std::array<std::int64_t, kPhaseCount> phase_of_any_ns{};
-  std::array<std::int32_t, kPhaseCount> phase_rank{};     // that rank
-  std::array<std::int64_t, kPhaseCount> phase_next_ns{};  // of the rank with most but for that one
   // For how long a training thread waited for a core in it: of the rank with most. 0 where that is not known.
   std::int64_t core_wait_ns = 0;
 };
