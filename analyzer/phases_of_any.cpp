@@ -28,7 +28,7 @@ std::vector<std::size_t> parts_of(const Job& job) {
     while (parts[rank] != rank) rank = parts[rank] = parts[parts[rank]];
     return rank;
   };
-  const std::vector<std::size_t> one(job.ranks.size());
+  std::vector<std::size_t> one(job.ranks.size());
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
     const RankTrace& rank = job.ranks[i];
     if (rank.steps.empty()) return one;
