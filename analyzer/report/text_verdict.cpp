@@ -36,6 +36,23 @@ void print_unknown(const Report& report, Page& page) {
     page.wrap(Line{}.bold(unknown->what).text(unknown->why), kIndent, kIndent);
 }
 
+// Of whom the shares are: "Ranks compute for ". Those that have no steps while others have are in none of
+// them.
+std::string who_computes(const Report& report) {
+  std::vector<std::int32_t> with_time;
+  std::size_t known = 0;
+  for (const RankReport& rank : report.ranks) {
+    if (!rank.measures.known) continue;
+    ++known;
+    if (rank.measures.window_ns > 0) with_time.push_back(rank.rank);
+  }
+  if (with_time.size() == known || with_time.empty())
+    return report.some_ranks_only ? "The chosen ranks compute for " : "Ranks compute for ";
+  if (with_time.size() == 1)
+    return fmt::format("Rank {}, which alone has steps, computes for ", with_time.front());
+  return fmt::format("The {} of {} ranks that have steps compute for ", with_time.size(), known);
+}
+
 // Where the ranks' time goes: compute, and the greatest losses.
 void print_budget(const Report& report, const Totals& totals, Page& page) {
   if (tells_communication_alone(report)) {
@@ -57,9 +74,10 @@ void print_budget(const Report& report, const Totals& totals, Page& page) {
     items.push_back(Line{}.cause(label, cause).text(" ").bold(format_share(ns, totals.window_ns)));
   }
   Line line;
-  line.text(report.some_ranks_only ? "The chosen ranks compute for " : "Ranks compute for ")
+  const std::string who = who_computes(report);
+  line.text(who)
       .bold(format_share(totals.partition[Cause::compute], totals.window_ns))
-      .text(" of their time");
+      .text(who.starts_with("Rank ") ? " of its time" : " of their time");
   if (!items.empty()) line.text("; the rest is mostly ").add(enumerate(items));
   line.text("." + without_a_core(report));
   page.wrap(line, kIndent, kIndent);
