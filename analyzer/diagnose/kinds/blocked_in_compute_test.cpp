@@ -51,7 +51,9 @@ TEST(Findings, ASleepInsideAComputationIsHostBoundAndNamed) {
 // Seen: the place was that of the rank that idled longest between its computations.
 TEST(Findings, ASleepIsSeenOnTheRankThatSleeps) {
   JobBuilder job = job_of(0, 150);
-  job.rank(0).trace().activities[2].begin += 300 * us;  // it computes later in the second step
+  Activity& second = job.rank(0).trace().activities[2];  // of the second step, which begins late
+  second.begin += 300 * us;
+  second.launch_begin = second.launch_end = second.begin;
   const Finding blocked = finding(report_of(job), "blocked_in_compute");
   ASSERT_TRUE(blocked.place.has_value());
   EXPECT_EQ(blocked.place->rank, 1);
