@@ -29,6 +29,8 @@ std::vector<std::size_t> parts_of(const Job& job) {
     return rank;
   };
   std::vector<std::size_t> one(job.ranks.size());
+  // Lists of ranks, which a group's members share: each is gone through once, whoever of them comes first.
+  std::set<const std::int32_t*> joined;
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
     const RankTrace& rank = job.ranks[i];
     if (rank.steps.empty()) return one;
@@ -45,8 +47,9 @@ std::vector<std::size_t> parts_of(const Job& job) {
       of_group.steps += std::exchange(of_group.last, step) == step ? 0 : 1;
     }
     for (const auto& [group, of_group] : met) {
-      if (of_group.steps * 2 < rank.steps.size()) continue;
-      for (const std::int32_t member : job.groups[group].ranks)
+      const auto& members = job.groups[group].ranks;
+      if (of_group.steps * 2 < rank.steps.size() || !joined.insert(&*members.begin()).second) continue;
+      for (const std::int32_t member : members)
         if (const auto found = index_of.find(member); found != index_of.end())
           parts[part_of(found->second)] = part_of(i);
     }
@@ -69,18 +72,17 @@ Sets unite_phases(std::span<const Phases> phases, Counts counts) {
   return sets;
 }
 
-// When the rank is in operations with ranks of other parts.
-IntervalSet among_others(const Job& job, std::size_t index, const std::vector<std::size_t>& parts) {
-  std::set<std::int32_t> near;
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    if (parts[i] == parts[index]) near.insert(job.ranks[i].rank);
+// When the rank is in operations with ranks of other parts than its own.
+IntervalSet among_others(const Job& job, const RankTrace& rank, const std::set<std::int32_t>& part) {
+  std::map<std::uint32_t, bool> within;  // by group: its members are all in the part
   std::vector<Interval> times;
-  for (const Communication& operation : job.ranks[index].communications) {
-    const bool is_known = operation.group != kNone && !job.groups[operation.group].ranks.empty();
-    if (is_known && std::ranges::all_of(job.groups[operation.group].ranks,
-                                        [&](std::int32_t rank) { return near.contains(rank); }))
-      continue;
-    const Activity& activity = job.ranks[index].activities[operation.activity];
+  for (const Communication& operation : rank.communications) {
+    const auto [known, is_new] = within.try_emplace(operation.group, false);
+    if (is_new && operation.group != kNone && !job.groups[operation.group].ranks.empty())
+      known->second = std::ranges::all_of(job.groups[operation.group].ranks,
+                                          [&](std::int32_t member) { return part.contains(member); });
+    if (known->second) continue;
+    const Activity& activity = rank.activities[operation.activity];
     times.push_back({activity.begin, activity.end});
   }
   return IntervalSet::from(std::move(times));
@@ -97,17 +99,23 @@ PhasesOfAny::PhasesOfAny(const Job& job, std::span<const Phases> phases) : set_o
     sets_.push_back(all);
     return;
   }
-  std::map<std::size_t, Sets> by_part;
+  struct Part {
+    std::set<std::int32_t> ranks;
+    Sets phases;
+  };
+  std::map<std::size_t, Part> by_part;
+  for (std::size_t rank = 0; rank < parts.size(); ++rank)
+    by_part[parts[rank]].ranks.insert(job.ranks[rank].rank);
+  for (auto& [number, part] : by_part)
+    part.phases = unite_phases(phases, [&](std::size_t rank) { return parts[rank] == number; });
   for (std::size_t rank = 0; rank < phases.size(); ++rank) {
     set_of_rank_[rank] = sets_.size();
     sets_.emplace_back(phases[rank].of);
     if (!related) continue;
-    const auto [own, is_new] = by_part.try_emplace(parts[rank]);
-    if (is_new)
-      own->second = unite_phases(phases, [&](std::size_t other) { return parts[other] == parts[rank]; });
-    const IntervalSet meanwhile = among_others(job, rank, parts);
+    const Part& own = by_part.at(parts[rank]);
+    const IntervalSet meanwhile = among_others(job, job.ranks[rank], own.ranks);
     for (std::size_t phase = 0; phase < kPhaseCount; ++phase)
-      sets_.back()[phase] = unite(own->second[phase], intersect(all[phase], meanwhile));
+      sets_.back()[phase] = unite(own.phases[phase], intersect(all[phase], meanwhile));
   }
 }
 

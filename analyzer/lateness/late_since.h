@@ -28,8 +28,9 @@ struct LateSince {
 //  - before it they were like the others: later by a quarter of that, or earlier by half of it, at most;
 //  - the change is 2.5 times what the mean moves between blocks of steps, and twice as much as any other rank
 //    changes at another time: where ranks change up and down, nobody's change is special.
-// Lateness moves with all that happens to the others: where one cause explains it, the step from which it is
-// late is the one from which that takes longer. In the order of the ranks. O(steps · ranks · log ranks).
+// Lateness moves with all that happens to the others: where one cause explains it, and rises more clearly,
+// the step from which it is late is the one from which that takes longer. In the order of the ranks. O(steps
+// · ranks · log ranks).
 std::vector<LateSince> late_since(const StepTable& table, const Report& report);
 
 }  // namespace lockstep::analyzer

@@ -215,8 +215,7 @@ std::string_view how_to_move_less(const FindingContext& context, const LongestTr
     return is_tiny && are_many ? "several in one operation, or less often"
            : is_tiny           ? "metrics gathered once in so many steps"
                                : "gradient accumulation, parameters in bfloat16";
-  const bool is_one_a_step = longest.count < 2 * static_cast<std::int64_t>(context.steps.steps.size());
-  if (is_tiny) return is_one_a_step ? "less often" : "less often, or several in one operation";
+  if (is_tiny) return longest.count < 2 * steps ? "less often" : "less often, or several in one operation";
   return "gradient accumulation, gradients in bfloat16";
 }
 

@@ -250,11 +250,13 @@ bool gathers_parameters(const FindingContext& context) {
         return collective.operation == Operation::reduce_scatter;
       }))
     return true;
+  if (std::ranges::all_of(job.ranks,
+                          [&job](const RankTrace& rank) { return only_infers(rank, job.strings); }))
+    return true;
   return std::ranges::any_of(job.ranks, [&job](const RankTrace& rank) {
-    return only_infers(rank, job.strings) ||
-           std::ranges::any_of(rank.host_ranges, [&job](const HostRange& range) {
-             return job.strings.view(range.name).starts_with("FSDP::");
-           });
+    return std::ranges::any_of(rank.host_ranges, [&job](const HostRange& range) {
+      return job.strings.view(range.name).starts_with("FSDP::");
+    });
   });
 }
 
