@@ -33,6 +33,21 @@ std::string how_steps_are_counted(const Report& report) {
                                                  fmt::join(apart, ", "), apart.size() == 1 ? "is" : "are"));
 }
 
+// A parameter server steps for its workers, an actor's learner for the actors: what these do is not idle.
+std::string time_without_steps(const AccountReport& account) {
+  std::vector<std::int32_t> ranks;
+  std::int64_t other_ns = 0;
+  for (const RankAccount& rank : account.ranks) {
+    if (rank.spent[Spending::steady] > 0 || rank.spent[Spending::warm_up] > 0) continue;
+    ranks.push_back(rank.rank);
+    other_ns += rank.spent[Spending::other];
+  }
+  if (ranks.empty() || other_ns == 0) return "";
+  return fmt::format(" What {} {}, without steps of {} own, is other: {}.", name_ranks(ranks),
+                     ranks.size() == 1 ? "does" : "do", ranks.size() == 1 ? "its" : "their",
+                     format_duration(other_ns));
+}
+
 // Where nobody can tell which steps are steady training, or that any are.
 std::string doubt_of_steady(const Report& report) {
   for (const Warning& warning : report.warnings) {
@@ -69,14 +84,15 @@ std::vector<std::string> account_lines(const Report& report) {
                               all_time, fmt::join(parts, ", "))
                 : fmt::format("{} from the rank's start to its end: {}.", all_time, fmt::join(parts, ", ")));
   if (account.goodput)
-    lines.push_back(fmt::format("Goodput {}: the share of steady steps in all time{}.",
-                                format_share(*account.goodput),
-                                account.spent[Spending::not_recorded] > 0 ? " that was recorded" : ""));
+    lines.push_back(fmt::format(
+        "Goodput {}: the share of steady steps in all time{}.{}", format_share(*account.goodput),
+        account.spent[Spending::not_recorded] > 0 ? " that was recorded" : "", time_without_steps(account)));
   if (const auto& late = account.late_start)
-    lines.push_back(
-        fmt::format("In start-up {} waited {} for rank {}: look at what it does until its first step.",
-                    ranks > 2 ? "the others (their mean)" : "the other rank",
-                    format_duration(late->waited_ns), late->rank));
+    lines.push_back(fmt::format("In start-up {} waited {} for rank {}: {}.",
+                                ranks > 2 ? "the others (their mean)" : "the other rank",
+                                format_duration(late->waited_ns), late->rank,
+                                cores_are_few(report) ? "it may have waited for a core (below)"
+                                                      : "look at what it does until its first step"));
   if (std::string doubt = doubt_of_steady(report); !doubt.empty()) lines.push_back(std::move(doubt));
   std::int64_t beside = 0;
   for (const RankAccount& rank : account.ranks) beside = std::max(beside, rank.checkpoint_beside_ns);

@@ -18,6 +18,25 @@ TEST(TextAccount, NamesWhomTheOthersWaitForAtTheStart) {
   EXPECT_THAT(text_of(report, 400),
               HasSubstr("In start-up the others (their mean) waited 5.00 s for rank 2: look at "
                         "what it does until its first step."));
+  Finding cores;
+  cores.topic = Topic::short_cores;
+  report.findings = {cores};
+  EXPECT_THAT(text_of(report, 400), HasSubstr("waited 5.00 s for rank 2: it may have waited for a core"));
+}
+
+// A parameter server's workers: goodput is not theirs.
+TEST(TextAccount, SaysWhatIsCountedOfRanksWithoutSteps) {
+  Report report = small_report();
+  report.account = account_of_ranks(3);
+  for (RankAccount& rank : report.account.ranks) rank.spent[Spending::steady] = 1'000'000'000;
+  EXPECT_THAT(text_of(report, 400), Not(HasSubstr("without steps of")));
+  for (const std::size_t worker : {1U, 2U}) {
+    Account& spent = report.account.ranks[worker].spent;
+    spent[Spending::other] = spent[Spending::steady];
+    spent[Spending::warm_up] = spent[Spending::steady] = 0;
+  }
+  EXPECT_THAT(text_of(report, 400),
+              HasSubstr(" What ranks 1 and 2 do, without steps of their own, is other: 2.00 s."));
 }
 
 TEST(TextAccount, OfTwoRanksTheOtherOneWaits) {

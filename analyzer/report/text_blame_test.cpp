@@ -71,6 +71,18 @@ TEST(TextBlame, WhereNothingTellsOfCoresItSaysWhatToRecord) {
       text_of(report, 400),
       HasSubstr(
           "rank 2 comes last again and again, and computes longer, with nothing to show that it has more to compute"));
+  report.lateness.ranks[0].cause_ns = 1'000'000;
+  const std::int64_t all = 40'000'000;  // a millisecond in each step
+  for (RankReport& rank : report.ranks)
+    rank.measures.on_core_ns = rank.measures.run_queue_ns = rank.rank == 2 ? all : 0;
+  EXPECT_THAT(text_of(report, 400), HasSubstr("rank 2 comes last again and again, and computes longer"));
+  for (RankReport& rank : report.ranks) rank.measures.on_core_ns = all;
+  EXPECT_THAT(text_of(report, 400),
+              HasSubstr("rank 2 comes last again and again, and its threads wait longer for a core than the "
+                        "others', but run no longer."));
+  for (RankReport& rank : report.ranks) rank.measures.run_queue_ns = 0;
+  EXPECT_THAT(text_of(report, 400),
+              HasSubstr("they wait for a core or sleep, too briefly to be told apart."));
   report.lateness.ranks[0].cause = Cause::transfer;
   EXPECT_THAT(text_of(report, 400),
               HasSubstr("its communication threads wait for a core, of which nothing is recorded"));

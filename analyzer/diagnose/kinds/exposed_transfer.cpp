@@ -121,9 +121,9 @@ LongestTransfer longest_transfer(const Report& report, const RootWaits& roots,
 
 // "transfer of all_reduce: 22.1 s in 395 operations, median wire busbw 0.31 GB/s".
 std::string describe(const LongestTransfer& longest) {
-  std::string text =
-      fmt::format("transfer of {}: {} in {}, hidden or not", trace::to_string(longest.operation),
-                  format_duration(longest.transfer), format_plural(longest.count, "operation"));
+  std::string text = fmt::format("transfer of {}: {} in {}, each counted whole, hidden or not",
+                                 trace::to_string(longest.operation), format_duration(longest.transfer),
+                                 format_plural(longest.count, "operation"));
   if (!longest.busbw.empty())
     text += fmt::format("; median wire busbw {}", format_bandwidth(lower_median(longest.busbw)));
   return text;

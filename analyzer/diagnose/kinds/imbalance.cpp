@@ -15,6 +15,7 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/hang_words.h"
 #include "analyzer/diagnose/slow_place_words.h"
+#include "analyzer/lateness/core_waits.h"
 #include "analyzer/model/warns_of.h"
 #include "analyzer/report/quantity.h"
 
@@ -194,15 +195,17 @@ const RankLateness* late_for_unknown_cores(const FindingContext& context,
   return nullptr;
 }
 
-Words words_for_unknown_cores(const RankLateness& late, const Job& job) {
+Words words_for_unknown_cores(const FindingContext& context, const RankLateness& late) {
+  const Job& job = context.diagnosis.job;
+  const auto ran = mean_excess(context.steps, late.rank, &Measures::on_core_ns);
+  const bool is_work = late.cause == Cause::compute && (!ran || 2 * *ran >= late.cause_ns);
   const std::string by_computing = fmt::format(
       "record again: if another rank comes last then, it is where processes' memory lies, or other programs. A "
       "counter `tokens` tells how much each rank has to do (docs/instrumentation.md){}",
       has_operators(job) ? "" : ", and `lockstep record --operators` where it takes longer");
   return {"ranks wait for each other, and whether it is one rank's fault can't be told",
-          late.cause == Cause::compute
-              ? by_computing
-              : "see what else runs on these cores (`top`), keep it off them, and record again"};
+          is_work ? by_computing
+                  : "see what else runs on these cores (`top`), keep it off them, and record again"};
 }
 
 void find_imbalance(const FindingContext& context, std::vector<Finding>& findings) {
@@ -216,7 +219,7 @@ void find_imbalance(const FindingContext& context, std::vector<Finding>& finding
   if (!context.is_left_over(findings, Cause::barrier_wait, lost)) return;
   Finding finding = context.all_of_its_cause(kImbalance);
   finding.lost_ns = lost;
-  Words words = late == nullptr ? words_for(context) : words_for_unknown_cores(*late, context.diagnosis.job);
+  Words words = late == nullptr ? words_for(context) : words_for_unknown_cores(context, *late);
   finding.title = std::move(words.title);
   finding.remedy = std::move(words.remedy);
   if (std::string fact = most_waited_for(context.report);
