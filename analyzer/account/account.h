@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/account/phase_names.h"
+#include "analyzer/model/phase_names.h"
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/metrics/windows.h"
 #include "analyzer/model/job.h"

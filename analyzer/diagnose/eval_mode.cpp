@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "analyzer/account/phase_names.h"
+#include "analyzer/model/phase_names.h"
 
 namespace lockstep::analyzer {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/account/phase_names.h"
+#include "analyzer/model/phase_names.h"
 #include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/host_names.h"
 #include "analyzer/report/quantity.h"

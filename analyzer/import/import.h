@@ -19,8 +19,9 @@ class CommunicationPatterns;  // rank/communication_patterns.h
 struct RankImport;            // rank/rank_import.h
 
 struct ImportOptions {
-  // Keep every host range and launch call (the viewer, exports); otherwise only steps, data loading and what
-  // takes kLongHostRange or more, which is all that the analysis needs.
+  // Keep every host range and launch call (the viewer, exports); otherwise only what the analysis needs:
+  // steps, data loading, what takes kLongHostRange or more, and what tells of steps or phases by its name
+  // (rank/kept_ranges.h).
   bool keep_host_ranges = false;
   // Called now and then with bytes done and in all; for a progress line.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;

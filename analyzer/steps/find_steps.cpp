@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/model/launch.h"
+#include "analyzer/model/step_names.h"
 #include "analyzer/model/stopped.h"
 #include "analyzer/steps/iterations.h"
 #include "analyzer/steps/repetition.h"
@@ -18,7 +19,6 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr std::string_view kOptimizer = "Optimizer.step#";
 // So many activities of one call are a graph's.
 constexpr std::size_t kOfAGraph = 8;
 constexpr std::uint64_t kPrime = 1099511628211u;  // of the FNV-1a hash
@@ -36,7 +36,8 @@ std::uint32_t last_optimizer(const RankTrace& rank, const StringTable& strings) 
   std::uint32_t name = kNone;
   Nanoseconds last = kUnknownTime;
   for (const HostRange& range : rank.host_ranges) {
-    if (range.kind == HostKind::python_place || !strings.view(range.name).starts_with(kOptimizer)) continue;
+    if (range.kind == HostKind::python_place || step_name(strings.view(range.name)) != StepName::optimizer)
+      continue;
     if (name != kNone && range.end <= last) continue;
     name = range.name;
     last = range.end;

@@ -3,30 +3,19 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "analyzer/model/launch.h"
+#include "analyzer/model/step_names.h"
 #include "analyzer/steps/repetition.h"
-#include "trace/events/operator_ranges.h"
 
 namespace lockstep::analyzer {
 namespace {
 
 constexpr double kCovered = 0.5;
-
-enum class Meaning : std::uint8_t { unknown, none, pass, part, training };
-
-Meaning meaning_of(std::string_view name) {
-  if (name.starts_with(trace::kForwardOf) || name == "DistributedDataParallel.forward" ||
-      name == "FullyShardedDataParallel.forward")
-    return Meaning::pass;
-  if (name == "forward") return Meaning::part;  // of a pipeline's stage: one microbatch
-  if (name == "backward" || name.starts_with("Optimizer.") || name.starts_with("autograd::engine"))
-    return Meaning::training;
-  return Meaning::none;
-}
 
 // Of one thread, by their begins; none within another.
 using Passes = std::vector<HostRange>;
@@ -39,7 +28,7 @@ struct Found {
 
 // Nothing where the rank trains.
 std::optional<Found> passes_of(const RankTrace& rank, const StringTable& strings) {
-  std::vector<Meaning> meanings;
+  std::vector<std::optional<StepName>> meanings;
   PassesByLane by_lane, of_modules;
   bool has_passes = false;
   for (const HostRange& range : rank.host_ranges) {
@@ -48,12 +37,12 @@ std::optional<Found> passes_of(const RankTrace& rank, const StringTable& strings
       of_modules[range.lane].push_back(range);
       continue;
     }
-    if (range.name >= meanings.size()) meanings.resize(range.name + 1, Meaning::unknown);
-    Meaning& meaning = meanings[range.name];
-    if (meaning == Meaning::unknown) meaning = meaning_of(strings.view(range.name));
-    if (meaning == Meaning::training) return std::nullopt;
-    if (meaning != Meaning::none) by_lane[range.lane].push_back(range);
-    has_passes = has_passes || meaning == Meaning::pass;
+    if (range.name >= meanings.size()) meanings.resize(range.name + 1);
+    std::optional<StepName>& meaning = meanings[range.name];
+    if (!meaning) meaning = step_name(strings.view(range.name));
+    if (meaning == StepName::training || meaning == StepName::optimizer) return std::nullopt;
+    if (meaning != StepName::none) by_lane[range.lane].push_back(range);
+    has_passes = has_passes || meaning == StepName::pass;
   }
   const bool are_modules = !has_passes;
   if (are_modules) by_lane = std::move(of_modules);
@@ -65,7 +54,7 @@ std::optional<Found> passes_of(const RankTrace& rank, const StringTable& strings
     std::erase_if(passes, [&](const HostRange& pass) {
       if (end != kUnknownTime && pass.begin < end) return true;
       end = pass.end;
-      return !are_modules && meanings[pass.name] == Meaning::part;
+      return !are_modules && meanings[pass.name] == StepName::part;
     });
   }
   return Found{std::move(by_lane), are_modules};

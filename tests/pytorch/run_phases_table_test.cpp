@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/account/phase_names.h"
+#include "analyzer/model/phase_names.h"
 #include "tests/end_to_end/support.h"
 #include "trace/reader.h"
 

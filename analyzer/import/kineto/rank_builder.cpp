@@ -50,7 +50,8 @@ trace::LaunchShape shape_of(const DeviceArguments& arguments) {
 
 RankBuilder::RankBuilder(std::string file, const Options& options, bool operators,
                          std::function<double()> fraction_done)
-    : options_(options),
+    : kept_(options.keep_host_ranges),
+      options_(options),
       wants_operators_(operators),
       fraction_done_(std::move(fraction_done)),
       names_(import_.strings) {
@@ -221,13 +222,15 @@ void RankBuilder::add_communication(const DeviceArguments& arguments, Operation 
   import_.trace.communications.push_back(communication);
 }
 
-bool RankBuilder::keeps(const Times& times) const {
-  return options_.keep_host_ranges || times.end - times.begin >= kLongHostRange;
+// Functions of Python are many, and frameworks name none of them for a step or a phase.
+bool RankBuilder::keeps(const EventFields& fields, const Times& times) {
+  return fields.kind == Category::python ? kept_.keeps(times.begin, times.end)
+                                         : kept_.keeps(times.begin, times.end, fields.name);
 }
 
 void RankBuilder::launch_event(const EventFields& fields, const Times& times) {
   const std::optional<std::int64_t> correlation = whole_number(fields.arguments.correlation);
-  const bool keep = keeps(times);
+  const bool keep = kept_.keeps(times.begin, times.end);
   if (!keep && !correlation) return;
   const NameInfo& name = names_.find(fields.name);
   if (!keep && !name.launches) return;
@@ -273,7 +276,7 @@ void RankBuilder::host_event(const EventFields& fields, const Times& times) {
   } else if (is_training_mark(fields.name)) {
     training_ = fields.name;
   }
-  if (kind == HostKind::other && !keeps(times)) return;
+  if (kind == HostKind::other && !keeps(fields, times)) return;
   make_room(import_.trace.host_ranges);
   import_.trace.host_ranges.push_back({times.begin, times.end, names_.find(fields.name).id,
                                        threads_.find(fields.process, fields.thread), 0, kind});

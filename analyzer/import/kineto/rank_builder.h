@@ -18,6 +18,7 @@
 #include "analyzer/import/kineto/operators.h"
 #include "analyzer/import/kineto/profiler_cost.h"
 #include "analyzer/import/kineto/threads.h"
+#include "analyzer/import/rank/kept_ranges.h"
 #include "analyzer/import/rank/launches.h"
 #include "analyzer/import/rank/passes.h"
 #include "analyzer/import/rank/rank_import.h"
@@ -55,6 +56,7 @@ class RankBuilder : public EventSink {
   void launch_event(const EventFields& fields, const Times& times);
   void host_event(const EventFields& fields, const Times& times);
   void operator_event(const EventFields& fields, const Times& times);
+  bool keeps(const EventFields& fields, const Times& times);
   void metadata_event(const EventFields& fields);
   void add_communication(const DeviceArguments& arguments, Operation named, Activity& activity);
   std::uint32_t device_lane(const EventFields& fields);
@@ -70,9 +72,7 @@ class RankBuilder : public EventSink {
   void warn_of_losses();
 
   RankImport import_;
-  // Host ranges of any kind that take as long.
-  bool keeps(const Times& times) const;
-
+  KeptRanges kept_;
   Options options_;
   bool wants_operators_ = false;
   bool operators_seen_ = false;

@@ -91,7 +91,7 @@ void read_launches(Database& database, bool keep_all, Report& report) {
     const std::uint32_t thread = thread_of(rows.integer(2));
     if (known->second && rows.integer(3) != 0)
       process->launches.add({rows.integer(0), rows.integer(1), rows.integer(3), thread});
-    if (!keep_all && rows.integer(1) - rows.integer(0) < kLongHostRange) continue;
+    if (!keep_all && !process->kept.keeps(rows.integer(0), rows.integer(1))) continue;
     process->host_ranges.push_back({rows.integer(0), rows.integer(1), thread,
                                     process->names.intern(report.string(rows.integer(4))),
                                     known->second ? HostKind::launch : HostKind::other});
@@ -133,7 +133,9 @@ void read_ranges(Database& database, bool keep_all, Report& report) {
     } else if (names_data_loading(name)) {
       kind = HostKind::data_loading;
     }
-    if (kind == HostKind::other && !keep_all && rows.integer(1) - rows.integer(0) < kLongHostRange) continue;
+    if (kind == HostKind::other && !keep_all &&
+        !process->kept.keeps(rows.integer(0), rows.integer(1), name))
+      continue;
     process->host_ranges.push_back(
         {rows.integer(0), rows.integer(1), thread, process->names.intern(name), kind});
   }

@@ -156,6 +156,23 @@ TEST_F(Nsys, LongRangesAreAlwaysKept) {
   EXPECT_EQ(ranks[0].strings.view(ranks[0].trace.host_ranges[0].name), "save");
 }
 
+TEST_F(Nsys, RangesThatTellOfStepsOrPhasesAreKeptHoweverShort) {
+  {
+    ReportFile report(path_);
+    report.add_tables();
+    report.range(0, 300'000, kFirst, kThread, "Optimizer.step#SGD.step");
+    report.range(400'000, 500'000, kFirst, kThread, "aten::mm, op_id = 7");
+    report.range(2'000'000, 2'900'000, kFirst, kThread, "validation");
+    report.kernel(20, 30, kFirst, 0, 7, 41, "gemm");
+  }
+  const std::vector<RankImport> ranks = read(path_);
+  ASSERT_THAT(ranks, SizeIs(1));
+  std::vector<std::string> kept;
+  for (const HostRange& range : ranks[0].trace.host_ranges)
+    if (range.kind == HostKind::other) kept.emplace_back(ranks[0].strings.view(range.name));
+  EXPECT_THAT(kept, ElementsAre("Optimizer.step#SGD.step", "validation"));
+}
+
 TEST_F(Nsys, PassesAreKnownByTheRangesAroundTheirLaunches) {
   {
     ReportFile report(path_);

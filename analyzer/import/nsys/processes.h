@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/import/rank/kept_ranges.h"
 #include "analyzer/import/rank/launches.h"
 #include "analyzer/import/rank/names.h"
 #include "analyzer/import/rank/passes.h"
@@ -41,6 +42,7 @@ struct Process {
   std::int64_t pid = 0;
   LaunchTable launches;
   RangeTable ranges;  // NCCL's, and PyTorch's around them
+  KeptRanges kept;
   std::vector<RangeOfProcess> host_ranges;
   std::vector<PassRange> passes;
   std::vector<StepMark> steps;

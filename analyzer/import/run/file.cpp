@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/import/rank/kept_ranges.h"
 #include "analyzer/import/rank/names.h"
 #include "analyzer/import/rank/settle_communication.h"
 #include "analyzer/import/run/clock.h"
@@ -39,7 +40,12 @@ using trace::Selection;
 class FileImport {
  public:
   FileImport(const Reader& reader, const std::string& file, const Options& options)
-      : reader_(reader), options_(options), host_kinds_(reader), passes_(reader), garbage_(reader) {
+      : reader_(reader),
+        options_(options),
+        kept_(options.keep_host_ranges),
+        host_kinds_(reader),
+        passes_(reader),
+        garbage_(reader) {
     import_.trace.file = file;
     import_.source = "lockstep";
     import_.trace.resolution_ns = 1;
@@ -100,11 +106,6 @@ class FileImport {
     return false;
   }
 
-  // Of other ranges than steps and data loading; times are sound.
-  bool keeps(Nanoseconds begin, Nanoseconds end) const {
-    return options_.keep_host_ranges || end - begin >= kLongHostRange;
-  }
-
   void read_launches() {
     std::vector<trace::ApiCall> calls;
     read(calls);
@@ -115,7 +116,7 @@ class FileImport {
         const auto [where, fresh] = launches_.emplace(call.correlation, launch);
         if (!fresh && call.begin < where->second.begin) where->second = launch;
       }
-      if (keeps(call.begin, call.end))
+      if (kept_.keeps(call.begin, call.end))
         import_.trace.host_ranges.push_back(
             {call.begin, call.end, name(call.name), call.lane, 0, HostKind::launch});
     }
@@ -279,7 +280,7 @@ class FileImport {
       passes_.take(event);
       garbage_.take(event);
       const HostKind kind = host_kinds_.of(event);
-      if (kind == HostKind::other && !keeps(event.begin, event.end)) return;
+      if (kind == HostKind::other && !kept_.keeps(event.begin, event.end, reader_.string(event.name))) return;
       import_.trace.host_ranges.push_back(
           {event.begin, event.end, name(event.name), event.lane, event.depth, kind});
     });
@@ -299,7 +300,7 @@ class FileImport {
     for (const trace::OpenRange& event : unfinished.value()) {
       const HostKind kind = host_kinds_.of(event.name, event.domain, event.lane, event.begin, end);
       if (!sound(event.begin, std::max(event.begin, end)) ||
-          (kind == HostKind::other && !keeps(event.begin, end)))
+          (kind == HostKind::other && !kept_.keeps(event.begin, end, reader_.string(event.name))))
         continue;
       import_.trace.host_ranges.push_back(
           {event.begin, std::max(event.begin, end), name(event.name), event.lane, event.depth, kind});
@@ -347,6 +348,7 @@ class FileImport {
 
   const Reader& reader_;
   const Options& options_;
+  KeptRanges kept_;  // of other ranges than steps and data loading
   const std::vector<bool> told_twice_ = find_told_twice(reader_);  // by lane
   RankImport import_;
   std::unordered_map<trace::StringId, std::uint32_t> names_;

@@ -57,9 +57,10 @@ TEST(RunFile, BecomesARank) {
 
   ASSERT_EQ(trace.steps.size(), 1u);
   EXPECT_EQ(trace.steps[0].number, 12);
-  ASSERT_EQ(trace.host_ranges.size(), 2u);  // the phases only if asked for
+  ASSERT_EQ(trace.host_ranges.size(), 3u);  // other phases only if asked for
   EXPECT_EQ(trace.host_ranges[0].kind, HostKind::step);
   EXPECT_EQ(trace.host_ranges[1].kind, HostKind::data_loading);
+  EXPECT_EQ(import.strings.view(trace.host_ranges[2].name), "backward") << "which says that the rank trains";
 }
 
 TEST(RunFile, LongHostRangesAndCallsAreAlwaysKept) {
@@ -77,6 +78,22 @@ TEST(RunFile, LongHostRangesAndCallsAreAlwaysKept) {
   std::vector<std::string> kept;
   for (const HostRange& range : import.trace.host_ranges) kept.emplace_back(import.strings.view(range.name));
   EXPECT_THAT(kept, ElementsAre("save", "cudaMalloc"));
+}
+
+TEST(RunFile, RangesThatTellOfStepsOrPhasesAreKeptHoweverShort) {
+  const TemporaryFolder folder;
+  const std::string file = write_file(folder, "rank-1.lst", [](Writer& writer) {
+    const trace::LaneId host = writer.add_lane({LaneKind::host_thread, kTrainer, 1, 0, "main"});
+    Nanoseconds at = 1000;
+    for (const char* name : {"forward of Net", "log", "forward of Net", "evaluation", "log"}) {
+      writer.append(trace::HostRange{host, host, at, at + 900'000, writer.intern(name), 0, 0, 0, 0, true});
+      at += 1'000'000;
+    }
+  });
+  const RankImport import = must(import_file(file));
+  std::vector<std::string> kept;
+  for (const HostRange& range : import.trace.host_ranges) kept.emplace_back(import.strings.view(range.name));
+  EXPECT_THAT(kept, ElementsAre("forward of Net", "forward of Net", "evaluation"));
 }
 
 TEST(RunFile, KeepsHostRangesAndLaunchesIfAsked) {

@@ -2,7 +2,7 @@
 
 One table says which functions of PyTorch and of the frameworks above it are which; a new one is one line. Each is
 wrapped once its module has been imported, and told as a range when it is called, as the process may be killed in it,
-and when it returns. The names of ranges mean what analyzer/account/phase_names.cpp says. Loaded by lockstep_pytorch.py,
+and when it returns. The names of ranges mean what analyzer/model/phase_names.cpp says. Loaded by lockstep_pytorch.py,
 whose rules hold here too.
 """
 import atexit

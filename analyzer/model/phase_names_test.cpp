@@ -1,5 +1,5 @@
 // Which names of ranges say that a job does not train.
-#include "analyzer/account/phase_names.h"
+#include "analyzer/model/phase_names.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "analyzer/account/phase_names.h"
+#include "analyzer/model/phase_names.h"
 
 #include <algorithm>
 
