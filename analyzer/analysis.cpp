@@ -14,6 +14,7 @@
 #include "analyzer/diagnose/job_lateness.h"
 #include "analyzer/diagnose/profile.h"
 #include "analyzer/diagnose/warnings.h"
+#include "analyzer/interruptions.h"
 #include "analyzer/match/match.h"
 #include "analyzer/metrics/bucket_overlap.h"
 #include "analyzer/metrics/collectives.h"
@@ -159,7 +160,8 @@ class Analyzer {
                               std::move(gaps_),
                               std::move(host_spans),
                               std::move(longest_),
-                              analysis_.pipeline_regions};
+                              analysis_.pipeline_regions,
+                              std::move(interruptions_)};
     reach(0.91);
     report().lateness = judge_lateness(table_of_steps(job_, report(), analysis_.pipeline_regions), report());
     report().blame = assign_blame(diagnosis, report(), options_.stop);
@@ -218,7 +220,11 @@ class Analyzer {
     }
     const std::vector<StepLength> lengths = step_lengths(job_, windows_, phases_);
     const std::optional<SteadyChoice> choice = choose_steady_steps(lengths);
-    if (choice) first_after_warm_up_ = first_after_warm_up(*choice);
+    if (choice) {
+      first_after_warm_up_ = first_after_warm_up(*choice);
+      interruptions_ =
+          measure_interruptions(job_, windows_, phases_, lengths, choice->steps.front(), selection_);
+    }
     if (!options_.steady || selection_.any() || report().steps_present.empty()) return;
     if (choice) {
       report().steady = SteadyReport{choice->steps, choice->left_out, {}};
@@ -348,7 +354,8 @@ class Analyzer {
   const AnalysisOptions& options_;
   StepSelection selection_;
   std::vector<RankWindows> windows_;
-  std::vector<Phases> phases_;                       // of each rank
+  std::vector<Phases> phases_;  // of each rank
+  Interruptions interruptions_;
   std::optional<std::int64_t> first_after_warm_up_;  // absent where nobody can tell which steps are steady
   CommunicationCovers covered_;
   std::vector<std::vector<CommunicationProfile>> profiles_;

@@ -21,9 +21,13 @@ class PhasesOfAny {
   // alone. O((operations + phases) log).
   PhasesOfAny(const Job& job, std::span<const Phases> phases);
 
+  // When this rank or one that holds it up is in the phase.
+  const IntervalSet& of(std::size_t rank, std::size_t phase) const {
+    return sets_[set_of_rank_[rank]][phase];
+  }
   // For how much of `window` this rank or one that holds it up is in the phase, ns.
   std::int64_t within(std::size_t rank, std::size_t phase, Interval window) const {
-    return sets_[set_of_rank_[rank]][phase].measure_within(window.begin, window.end);
+    return of(rank, phase).measure_within(window.begin, window.end);
   }
 
  private:

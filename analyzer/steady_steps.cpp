@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/diagnose/interruptions.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/report/quantity.h"
 #include "base/time_math.h"
@@ -23,7 +24,6 @@ constexpr std::size_t kLeastLeft = 2;
 constexpr std::size_t kLongestShortPrefix = 10;
 constexpr std::size_t kFew = 20;  // too few to know the noise
 constexpr std::size_t kFewForDrift = 8;
-constexpr std::int64_t kOfOneRank = 4;
 
 struct Explained {
   Phase phase;
@@ -42,21 +42,14 @@ std::int64_t median_of(std::span<const StepLength> steps) {
 
 // By step: why a range says that it is no steady training; nullptr where none does.
 std::vector<const Explained*> explain(std::span<const StepLength> steps) {
-  const std::int64_t worth = std::max<std::int64_t>(1, median_of(steps) / 20);
   std::vector<const Explained*> reasons(steps.size(), nullptr);
   std::vector<std::int64_t> most(steps.size(), 0);  // the reason is what took longest
   for (const Explained& explained : kExplained) {
-    const auto has = [&](const StepLength& step) {
-      // Little of it is in every first step.
-      if (explained.phase == Phase::start_up)
-        return step.phase_of_any_ns[static_cast<std::size_t>(explained.phase)] > step.ns / 2;
-      return step.phase_of_any_ns[static_cast<std::size_t>(explained.phase)] >= worth;
-    };
-    const auto count = static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), has));
-    if (count > steps.size() / 2) continue;  // that is how this loop is
+    const StepsWith with = steps_with(steps, explained.phase);
+    if (with.is_usual) continue;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const std::int64_t ns = steps[i].phase_of_any_ns[static_cast<std::size_t>(explained.phase)];
-      if (!has(steps[i]) || ns <= most[i]) continue;
+      if (!with.holds[i] || ns <= most[i]) continue;
       reasons[i] = &explained;
       most[i] = ns;
     }
@@ -160,6 +153,19 @@ std::string what_would_show_drift(std::size_t steps) {
 }
 
 }  // namespace
+
+StepsWith steps_with(std::span<const StepLength> steps, Phase phase) {
+  const std::int64_t worth = std::max<std::int64_t>(1, median_of(steps) / 20);
+  StepsWith with;
+  std::size_t count = 0;
+  for (const StepLength& step : steps) {
+    const std::int64_t ns = step.phase_of_any_ns[static_cast<std::size_t>(phase)];
+    with.holds.push_back(phase == Phase::start_up ? ns > step.ns / 2 : ns >= worth);
+    count += with.holds.back() ? 1 : 0;
+  }
+  with.is_usual = count > steps.size() / 2;
+  return with;
+}
 
 std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> steps) {
   if (steps.size() < kLeastSteps) return std::nullopt;

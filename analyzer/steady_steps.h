@@ -15,6 +15,14 @@
 
 namespace lockstep::analyzer {
 
+// Which steps hold a phase: a twentieth of the median step or more of it, of any rank while they lasted.
+struct StepsWith {
+  std::vector<bool> holds;  // by step
+  bool is_usual = false;    // more than half of them do: that is how this loop is
+};
+// Of start-up: more than half of the step; little of it is in every first step.
+StepsWith steps_with(std::span<const StepLength> steps, Phase phase);
+
 struct SteadyChoice {
   std::vector<std::int64_t> steps;
   std::vector<StepsLeftOut> left_out;  // how long they lasted: measure_left_out

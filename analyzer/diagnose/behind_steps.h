@@ -9,14 +9,11 @@
 
 namespace lockstep::analyzer {
 
-// As of StepsLeftOut::rank: so many times as much as of any other rank is of one alone.
-inline constexpr std::int64_t kOfOneRank = 4;
-
 // A last checkpoint, an evaluation of what was trained.
 struct Behind {
   std::int64_t all_ns = 0;           // Σ over ranks
   std::int64_t longest_ns = 0;       // of one rank
-  std::optional<std::int32_t> rank;  // of which alone it took that, as of StepsLeftOut
+  std::optional<std::int32_t> rank;  // of which alone it took that, as of PhaseStretch
   FindingPlace place;                // of the rank that it took longest
   // The last step of a rank in which it began, to go on behind it.
   std::optional<std::int64_t> began_in_step;

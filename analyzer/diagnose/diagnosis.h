@@ -6,6 +6,7 @@
 
 #include "analyzer/diagnose/delays.h"
 #include "analyzer/diagnose/host_names.h"
+#include "analyzer/diagnose/interruptions.h"
 #include "analyzer/match/match.h"
 #include "analyzer/metrics/rank_timeline.h"
 #include "analyzer/metrics/waits.h"
@@ -23,6 +24,7 @@ struct Diagnosis {
   std::vector<HostSpans> host_spans;           // by rank
   std::vector<LongestStretches> longest = {};  // by rank, over its whole window; empty of a rank with steps
   std::vector<IntervalSet> pipeline_regions = {};  // by rank, or empty
+  Interruptions interruptions = {};                // nothing where nobody can tell which steps are steady
 
   // Index into report.collectives; kNone where the match is not in the report.
   std::uint32_t collective_index(std::uint32_t match) const {

@@ -43,9 +43,9 @@ constexpr auto kCheckpointRemedies = std::to_array<Remedy>(
 constexpr Explanation kCheckpointExplained{
     .meaning = "Training stands still while a checkpoint is saved or loaded.",
     .found =
-        "Steps that are left out of steady training because they hold ranges of saving or loading (named by "
-        "Lockstep's hook in PyTorch, a profiler or NVTX; docs/metrics.md, \"The run's account\") of a "
-        "twentieth of the median step or more. What these took of the rank that they took longest, times the "
+        "Steps that hold ranges of saving or loading (named by Lockstep's hook in PyTorch, a profiler or NVTX; "
+        "docs/metrics.md, \"The run's account\") of a twentieth of the median step or more, whatever else lies "
+        "in them; where more than half of the steps do, they are no places but \"in N of M steps\". What these took of the rank that they took longest, times the "
         "ranks, and what each rank saves behind its last step, is 2 % or more of the time between start-up "
         "and shutdown. What is loaded or saved before the first steady step does not count. None is found where it "
         "is not known which steps are steady.",
@@ -133,39 +133,37 @@ constexpr FindingKind kCompilation{
 constexpr auto kOutsideTrainingKinds =
     std::to_array<const FindingKind*>({&kCheckpoints, &kEvaluation, &kRecompilation, &kCompilation});
 
-// What steps were left out of steady training for: all of them, but for compilation and checkpoints only
-// those behind the first steady one. What is compiled before, or loaded to go on from, is start-up's.
+// What the steps that were looked at hold of one phase.
 struct Interruption {
   std::int64_t times = 0;  // stretches of neighbouring steps
-  std::int64_t reason_ns = 0;
+  std::int64_t ns = 0;
   std::optional<std::int32_t> rank;  // if it was always that one alone
-  StepsLeftOut longest;
-  std::vector<StepsLeftOut> parts;
 };
-Interruption interruptions(const SteadyReport& steady, std::string_view reason) {
+Interruption sum_of(const PhaseInSteps& in_steps) {
   Interruption all;
-  for (const StepsLeftOut& out : steady.left_out) {
-    if (out.reason != reason) continue;
-    if (reason != "evaluation" && out.first < steady.steps.front()) continue;
-    if (out.reason_ns == 0) continue;  // a step beside one: what was done lies in the other
-    all.rank = all.times == 0 || all.rank == out.rank ? out.rank : std::nullopt;
+  for (const PhaseStretch& stretch : in_steps.stretches) {
+    all.rank = all.times == 0 || all.rank == stretch.rank ? stretch.rank : std::nullopt;
     ++all.times;
-    all.parts.push_back(out);
-    all.reason_ns = saturating_add(all.reason_ns, out.reason_ns);
-    if (out.reason_ns > all.longest.reason_ns) all.longest = out;
+    all.ns = saturating_add(all.ns, stretch.ns);
   }
   return all;
 }
 
-// What begins in the last step and goes on behind it is at one place.
-std::int64_t places(const Interruption& within, const Behind& behind) {
-  const bool goes_on = !within.parts.empty() && behind.began_in_step == within.parts.back().last;
-  return within.times + (behind.longest_ns > 0 && !goes_on ? 1 : 0);
+// "at 4 places"; where most steps hold it "in 30 of 40 steps". What begins in the last step and goes on
+// behind it is at one place.
+std::string where(const PhaseInSteps& within, const Behind& behind) {
+  const bool goes_on = !within.stretches.empty() && behind.began_in_step == within.stretches.back().last;
+  const bool apart = behind.longest_ns > 0 && !goes_on;
+  if (within.is_usual && !within.stretches.empty())
+    return fmt::format("in {} of {}{}", format_count(within.steps), format_plural(within.of_steps, "step"),
+                       apart ? ", and after the last one" : "");
+  return fmt::format(
+      "at {}", format_plural(static_cast<std::int64_t>(within.stretches.size()) + (apart ? 1 : 0), "place"));
 }
 
 // When a rank was in these steps, and in the one behind them: its end, where one saves, may count as that
 // one's begin.
-TimeSpan span_of(const Job& job, std::int32_t number, const StepsLeftOut& steps) {
+TimeSpan span_of(const Job& job, std::int32_t number, const PhaseStretch& steps) {
   TimeSpan span;
   for (const RankTrace& rank : job.ranks) {
     if (rank.rank != number) continue;
@@ -177,25 +175,26 @@ TimeSpan span_of(const Job& job, std::int32_t number, const StepsLeftOut& steps)
   return span;
 }
 
-// What of this phase the rank's trace has at that time, from the first of it to the last; else that time.
-TimeSpan span_of_phase(const Job& job, std::int32_t number, Phase phase, const TimeSpan& span) {
+// What of this phase lies in the rank's windows of these steps, from the first of it to the last.
+TimeSpan span_of_phase(const Job& job, std::int32_t number, Phase phase, const PhaseStretch& steps) {
   for (const RankTrace& rank : job.ranks) {
     if (rank.rank != number) continue;
-    IntervalSet time;
-    time.append(span.begin, span.end);
-    const IntervalSet there = intersect(find_phases(rank, job.strings)[phase], time);
+    std::vector<Interval> times;
+    for (const StepWindow& step : find_windows(rank).steps)
+      if (step.number >= steps.first && step.number <= steps.last) times.push_back(step.window);
+    const IntervalSet there =
+        intersect(find_phases(rank, job.strings)[phase], IntervalSet::from(std::move(times)));
     if (!there.empty()) return {there.intervals().front().begin, there.intervals().back().end};
   }
-  return span;
+  return span_of(job, number, steps);
 }
 
-// In the longest of these steps.
-FindingPlace place_of(const Interruption& interruption, Phase phase, const FindingContext& context) {
+FindingPlace place_of(const PhaseStretch& longest, Phase phase, const FindingContext& context) {
   FindingPlace place;
-  place.rank = interruption.rank.value_or(context.report.ranks_present.front());
-  place.step = interruption.longest.first;
+  place.rank = longest.longest_on;
+  place.step = longest.first;
   const Job& job = context.diagnosis.job;
-  const TimeSpan span = span_of_phase(job, place.rank, phase, span_of(job, place.rank, interruption.longest));
+  const TimeSpan span = span_of_phase(job, place.rank, phase, longest);
   place.begin_ns = span.begin - context.report.origin_aligned_ns;
   place.end_ns = span.end - context.report.origin_aligned_ns;
   return place;
@@ -215,10 +214,10 @@ bool is_recorded(const RankTrace& rank, const TimeSpan& span) {
 
 // The ranks of which nobody knows whether they do at these times what `doer` does.
 std::vector<std::int32_t> unknown_then(const FindingContext& context, std::int32_t doer,
-                                       const Interruption& within, const Behind& behind) {
+                                       const PhaseInSteps& within, const Behind& behind) {
   const Job& job = context.diagnosis.job;
   std::vector<TimeSpan> spans;
-  for (const StepsLeftOut& part : within.parts) spans.push_back(span_of(job, doer, part));
+  for (const PhaseStretch& stretch : within.stretches) spans.push_back(span_of(job, doer, stretch));
   if (behind.longest_ns > 0)
     spans.push_back({behind.place.begin_ns + context.report.origin_aligned_ns,
                      behind.place.end_ns + context.report.origin_aligned_ns});
@@ -240,7 +239,6 @@ std::int64_t ranks_that_train(const AccountReport& account) {
 }
 
 struct Reason {
-  std::string_view reason;  // StepsLeftOut::reason
   Spending spending;
   Phase phase;
   bool counts_behind;  // the account counts it behind the last step too
@@ -249,12 +247,12 @@ struct Reason {
   std::string_view remedy;
 };
 constexpr auto kReasons = std::to_array<Reason>(
-    {{"checkpoint", Spending::checkpoint, Phase::checkpoint, true, &kCheckpoints, "saves checkpoints",
+    {{Spending::checkpoint, Phase::checkpoint, true, &kCheckpoints, "saves checkpoints",
       "save in the background (`torch.distributed.checkpoint.async_save`), each rank its part; or less "
       "often"},
-     {"evaluation", Spending::evaluation, Phase::evaluation, true, &kEvaluation, "evaluates",
+     {Spending::evaluation, Phase::evaluation, true, &kEvaluation, "evaluates",
       "evaluate less often, on fewer batches, or in a job of its own"},
-     {"compilation", Spending::compilation, Phase::compilation, false, &kRecompilation, "compiles anew",
+     {Spending::compilation, Phase::compilation, false, &kRecompilation, "compiles anew",
       "TORCH_LOGS=recompiles says why; mark sizes that change as dynamic, or pad to few shapes"}});
 
 bool is_worth(std::int64_t ns, std::int64_t whole, std::int64_t permille) {
@@ -293,29 +291,31 @@ void say_what_the_mode_tells(Finding& finding, const std::string& how_much) {
 
 void find_interruptions(const FindingContext& context, const Reason& reason, std::vector<Finding>& findings) {
   const Report& report = context.report;
-  const Interruption within = interruptions(*report.steady, reason.reason);
+  const Interruptions& interruptions = context.diagnosis.interruptions;
+  const PhaseInSteps& in_steps = interruptions[reason.phase];
+  const Interruption within = sum_of(in_steps);
   // Looking for it costs a pass over all ranges.
-  const Behind behind = reason.counts_behind && report.account.spent[reason.spending] > 0
-                            ? behind_the_last_step(context, reason.phase)
-                            : Behind{};
+  const Behind behind =
+      reason.counts_behind && interruptions.whole_run && report.account.spent[reason.spending] > 0
+          ? behind_the_last_step(context, reason.phase)
+          : Behind{};
   const std::size_t ranks = report.account.ranks.size();
   const std::int64_t training = report.account.training_ns();
   std::int64_t lost = report.collectives.empty()
-                          ? within.reason_ns
-                          : saturating_product(within.reason_ns, ranks_that_train(report.account));
+                          ? within.ns
+                          : saturating_product(within.ns, ranks_that_train(report.account));
   lost = saturating_add(lost, behind.all_ns);  // nobody has to wait for that
   if (lost <= 0 || !is_worth(lost, training, kMuchOfTraining)) return;
   Finding finding = reason.kind->make();
-  const std::int64_t told_ns = saturating_add(within.reason_ns, behind.longest_ns);
-  const std::string how_much =
-      fmt::format("{} at {}", format_duration(told_ns), format_plural(places(within, behind), "place"));
+  const std::int64_t told_ns = saturating_add(within.ns, behind.longest_ns);
+  const std::string how_much = fmt::format("{} {}", format_duration(told_ns), where(in_steps, behind));
   const bool is_of_one = (within.times == 0 || within.rank) && (behind.longest_ns == 0 || behind.rank) &&
                          (within.times == 0 || behind.longest_ns == 0 || within.rank == behind.rank);
   const std::optional<std::int32_t> one = within.times > 0 ? within.rank : behind.rank;
   if (is_of_one && ranks > 1 && !comparable_ranks(report, *one).empty()) {
     finding.rank = one;
     finding.title = fmt::format("rank {} {}: {}", *finding.rank, reason.of_one, how_much);
-    const std::vector<std::int32_t> unknown = unknown_then(context, *finding.rank, within, behind);
+    const std::vector<std::int32_t> unknown = unknown_then(context, *finding.rank, in_steps, behind);
     finding.evidence.push_back(
         unknown.empty()
             ? "no other rank does; who meets it in communication waits meanwhile"
@@ -327,9 +327,11 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
   }
   name_other_total(report.account, reason.spending, told_ns, finding);
   if (within.times > 0)
-    finding.evidence.push_back(
-        fmt::format("these steps are no part of the other figures; the longest is step {}, with {} of it",
-                    within.longest.first, format_duration(within.longest.reason_ns)));
+    finding.evidence.push_back(fmt::format("{}; the longest is step {}, with {} of it",
+                                           report.steady && !in_steps.is_usual
+                                               ? "these steps are no part of the other figures"
+                                               : "the other figures are over such steps too",
+                                           in_steps.longest.first, format_duration(in_steps.longest.ns)));
   if (behind.longest_ns > 0)
     finding.evidence.push_back(
         fmt::format("{} of it comes after the last step: once in a run, however many steps that has",
@@ -338,22 +340,20 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
   if (reason.kind == &kEvaluation && !finding.rank && is_known_by_mode_alone(context.diagnosis.job))
     say_what_the_mode_tells(finding, how_much);
   finding.lost_ns = std::min(lost, training);
-  finding.place =
-      within.longest.reason_ns >= behind.longest_ns ? place_of(within, reason.phase, context) : behind.place;
+  finding.place = within.times > 0 && in_steps.longest.ns >= behind.longest_ns
+                      ? place_of(in_steps.longest, reason.phase, context)
+                      : behind.place;
   findings.push_back(std::move(finding));
 }
 
 void find_outside_training(const FindingContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   if (report.account.ranks.empty() || !report.account.goodput) return;
-  if (report.steady) {
-    for (const Reason& reason : kReasons) find_interruptions(context, reason, findings);
-  }
+  for (const Reason& reason : kReasons) find_interruptions(context, reason, findings);
   const Account& spent = report.account.spent;
-  std::int64_t later = 0;
-  if (report.steady)
-    later = saturating_product(interruptions(*report.steady, "compilation").reason_ns,
-                               static_cast<std::int64_t>(report.account.ranks.size()));
+  const std::int64_t later =
+      saturating_product(sum_of(context.diagnosis.interruptions[Phase::compilation]).ns,
+                         static_cast<std::int64_t>(report.account.ranks.size()));
   add_long_phase(context, kCompilation,
                  spent[Spending::compilation] - std::min(later, spent[Spending::compilation]),
                  "keep compiled code: TORCHINDUCTOR_CACHE_DIR on a disk that outlives the job", findings);

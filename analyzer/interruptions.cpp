@@ -1,0 +1,127 @@
+#include "analyzer/interruptions.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analyzer/phases_of_any.h"
+#include "analyzer/steady_steps.h"
+#include "base/time_math.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+// In the order of precedence that find_phases() has.
+constexpr std::array kInterrupting{Phase::compilation, Phase::checkpoint, Phase::evaluation};
+
+// By rank: when it is in the phase, and how much of that counts.
+struct InPhase {
+  std::vector<IntervalSet> all, counted;
+};
+
+// `of_any`: nothing where only one kind of phase is known.
+InPhase in_phase(std::span<const Phases> phases, Phase phase, const std::optional<PhasesOfAny>& of_any) {
+  InPhase in;
+  for (std::size_t rank = 0; rank < phases.size(); ++rank) {
+    in.all.push_back(phases[rank][phase]);
+    in.counted.push_back(phases[rank][phase]);
+    if (!of_any) continue;
+    for (const Phase before : kInterrupting) {
+      if (before == phase) break;
+      in.counted.back() = subtract(in.counted.back(), of_any->of(rank, static_cast<std::size_t>(before)));
+    }
+  }
+  return in;
+}
+
+// Of stretches that are known by their steps.
+void measure(const Job& job, std::span<const RankWindows> windows, const InPhase& in,
+             std::vector<PhaseStretch>& stretches) {
+  struct OfAll {
+    std::int64_t most = 0, next = 0;
+    std::int32_t rank = 0;
+  };
+  std::vector<OfAll> of_all(stretches.size());
+  for (std::size_t rank = 0; rank < windows.size(); ++rank) {
+    std::vector<std::int64_t> all(stretches.size()), counted(stretches.size());
+    for (const StepWindow& step : windows[rank].steps) {
+      const auto at =
+          std::lower_bound(stretches.begin(), stretches.end(), step.number,
+                           [](const PhaseStretch& one, std::int64_t number) { return one.last < number; });
+      if (at == stretches.end() || at->first > step.number) continue;
+      const auto i = static_cast<std::size_t>(at - stretches.begin());
+      const auto [begin, end] = step.window;
+      all[i] = saturating_add(all[i], in.all[rank].measure_within(begin, end));
+      counted[i] = saturating_add(counted[i], in.counted[rank].measure_within(begin, end));
+    }
+    const std::int32_t number = job.ranks[rank].rank;
+    for (std::size_t i = 0; i < stretches.size(); ++i) {
+      if (counted[i] > stretches[i].ns) {
+        stretches[i].ns = counted[i];
+        stretches[i].longest_on = number;
+      }
+      if (all[i] > of_all[i].most) {
+        of_all[i].next = std::exchange(of_all[i].most, all[i]);
+        of_all[i].rank = number;
+      } else {
+        of_all[i].next = std::max(of_all[i].next, all[i]);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < stretches.size(); ++i)
+    if (of_all[i].rank == stretches[i].longest_on && of_all[i].most >= kOfOneRank * of_all[i].next)
+      stretches[i].rank = of_all[i].rank;
+  // A step beside one: what was done lies in the other.
+  std::erase_if(stretches, [](const PhaseStretch& stretch) { return stretch.ns == 0; });
+}
+
+const PhaseStretch* longest_of(const std::vector<PhaseStretch>& stretches) {
+  const auto longest = std::ranges::max_element(stretches, {}, &PhaseStretch::ns);
+  return longest == stretches.end() ? nullptr : &*longest;
+}
+
+}  // namespace
+
+Interruptions measure_interruptions(const Job& job, std::span<const RankWindows> windows,
+                                    std::span<const Phases> phases, std::span<const StepLength> steps,
+                                    std::int64_t first_steady, const StepSelection& selection) {
+  Interruptions result;
+  result.whole_run = !selection.any();
+  const auto kinds = std::ranges::count_if(kInterrupting, [&](Phase phase) {
+    return std::ranges::any_of(phases, [&](const Phases& of_rank) { return !of_rank[phase].empty(); });
+  });
+  std::optional<PhasesOfAny> of_any;
+  if (kinds > 1) of_any.emplace(job, phases);
+  for (const Phase phase : kInterrupting) {
+    const StepsWith with = steps_with(steps, phase);
+    PhaseInSteps& in_steps = result.of[static_cast<std::size_t>(phase)];
+    in_steps.is_usual = with.is_usual;
+    std::vector<PhaseStretch> each;
+    bool goes_on = false;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const std::int64_t number = steps[i].step;
+      if (!selection.holds(number) || (phase != Phase::evaluation && number < first_steady)) continue;
+      ++in_steps.of_steps;
+      if (with.holds[i]) {
+        ++in_steps.steps;
+        each.push_back({number, number});
+        if (goes_on)
+          in_steps.stretches.back().last = number;
+        else
+          in_steps.stretches.push_back({number, number});
+      }
+      goes_on = with.holds[i];
+    }
+    if (each.empty()) continue;
+    const InPhase in = in_phase(phases, phase, of_any);
+    measure(job, windows, in, in_steps.stretches);
+    if (in_steps.is_usual) measure(job, windows, in, each);
+    const PhaseStretch* longest = longest_of(in_steps.is_usual ? each : in_steps.stretches);
+    if (longest != nullptr) in_steps.longest = *longest;
+  }
+  return result;
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,27 @@
+// Measures what the steps of a job held beside training (diagnose/interruptions.h).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "analyzer/account/account.h"
+#include "analyzer/diagnose/interruptions.h"
+#include "analyzer/metrics/windows.h"
+#include "analyzer/model/job.h"
+#include "analyzer/step_lengths.h"
+#include "analyzer/step_selection.h"
+
+namespace lockstep::analyzer {
+
+// Of compilation, checkpoint and evaluation, each by itself: the steps that hold it as steps_with() says, of
+// those that `selection` holds. Of compilation and checkpoint only from `first_steady` on: what is compiled
+// before, or loaded to go on from, is start-up's.
+//
+// No moment counts twice: of evaluation what this rank or one that holds it up compiles or saves meanwhile
+// does not, nor of a checkpoint what they compile. Whether one rank does it alone is told of all it does.
+// `windows`, `phases`: by rank, as Job::ranks. O(ranks · steps · log phases + operations · log operations).
+Interruptions measure_interruptions(const Job& job, std::span<const RankWindows> windows,
+                                    std::span<const Phases> phases, std::span<const StepLength> steps,
+                                    std::int64_t first_steady, const StepSelection& selection);
+
+}  // namespace lockstep::analyzer
