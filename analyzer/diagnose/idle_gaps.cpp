@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/account/account.h"
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/metrics/scheduling.h"
 
@@ -21,6 +22,11 @@ bool is_behind(Nanoseconds time, const SchedulingPoint& point) {
 }
 
 }  // namespace
+
+IntervalSet evaluation_and_the_like(const RankTrace& rank, const StringTable& strings) {
+  const Phases phases = find_phases(rank, strings);
+  return unite(unite(phases[Phase::evaluation], phases[Phase::checkpoint]), phases[Phase::compilation]);
+}
 
 IntervalSet windows_of(const RankTrace& rank, const Report& report) {
   std::vector<Interval> steps;

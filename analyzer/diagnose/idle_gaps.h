@@ -30,6 +30,10 @@ struct GapTimes {
 // of it. In the job's aligned time.
 IntervalSet windows_of(const RankTrace& rank, const Report& report);
 
+// What the run's account has under names of their own, evaluation, checkpoints and compilation: nothing that
+// a finding about computing has to explain. It lies in steps that are looked at although they hold it.
+IntervalSet evaluation_and_the_like(const RankTrace& rank, const StringTable& strings);
+
 // The times themselves.
 IntervalSet gaps_of(const RankTrace& rank, const Report& report, Cause cause);
 // O((activities + ranges + looks) log).

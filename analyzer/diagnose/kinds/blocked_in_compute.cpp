@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/host_shortage.h"
+#include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/report/quantity.h"
@@ -31,7 +33,8 @@ constexpr Explanation kBlockedInComputeExplained{
         "Inside forward, backward or the optimizer no thread of the rank ran, and none wanted a core: they "
         "slept, or waited for a lock, a file, or the network.",
     .found =
-        "On CPUs, `off_cpu_ns` reaches 2 % of all ranks' time. It is named as one rank's where that one has "
+        "On CPUs, `off_cpu_ns` without what lies in ranges of checkpoints, evaluation and compilation reaches "
+        "2 % of all ranks' time. It is named as one rank's where that one has "
         "four fifths of it, and most of all ranks in four of five steps. On a host with too few cores "
         "(cores_shared) it has to reach 5 %, and a rank is named only by a line of Python that it is longer "
         "in than the others, and for a tenth of its time: a thread that has no core may keep the others "
@@ -58,15 +61,66 @@ constexpr std::int64_t kPermille = 20;
 constexpr std::int64_t kPermilleOfShared = 50;  // on a host with too few cores
 constexpr std::int64_t kOfWindow = 10;          // there a rank is named for a tenth of its time
 
+// How long ranks slept or were blocked in what they compute to train: what they save, evaluate or compile has
+// findings of its own.
+class SleepInTraining {
+ public:
+  explicit SleepInTraining(const FindingContext& context) : origin_(context.report.origin_aligned_ns) {
+    const Job& job = context.diagnosis.job;
+    for (const RankTrace& rank : job.ranks) {
+      std::vector<Interval> off;
+      for (const TimeSpan& span : rank.off_cpu) off.push_back({span.begin, span.end});
+      Times times{IntervalSet::from(std::move(off)), {}};
+      if (!times.off.empty()) {
+        const IntervalSet beside = evaluation_and_the_like(rank, job.strings);
+        if (!beside.empty())
+          times.beside =
+              intersect(intersect(times.off, beside), gaps_of(rank, context.report, Cause::host_bound));
+        times.off = subtract(times.off, beside);
+      }
+      of_.emplace(rank.rank, std::move(times));
+    }
+  }
+
+  std::int64_t of(const RankReport& rank) const {
+    if (!rank.measures.known) return 0;
+    const std::int64_t off = rank.measures.off_cpu_ns.value_or(0);
+    const auto times = of_.find(rank.rank);
+    return times == of_.end() ? off : std::max<std::int64_t>(0, off - times->second.beside.measure());
+  }
+  std::int64_t of(const StepReport& step) const {
+    const std::int64_t off = step.measures.off_cpu_ns.value_or(0);
+    const auto times = of_.find(step.rank);
+    if (times == of_.end() || off == 0) return off;
+    return std::max<std::int64_t>(
+        0, off - times->second.beside.measure_within(origin_ + step.begin_ns, origin_ + step.end_ns));
+  }
+  // By rank, as Job::ranks.
+  std::vector<IntervalSet> times(const Job& job) const {
+    std::vector<IntervalSet> all;
+    all.reserve(job.ranks.size());
+    for (const RankTrace& rank : job.ranks) all.push_back(of_.at(rank.rank).off);
+    return all;
+  }
+
+ private:
+  struct Times {
+    IntervalSet off;     // in training
+    IntervalSet beside;  // not in training, and part of what was measured
+  };
+  Nanoseconds origin_;
+  std::map<std::int32_t, Times> of_;  // by rank
+};
+
 // A single long pause, and pauses that hit now this rank, now that one, are nobody's.
-bool is_steps_own(const FindingContext& context, std::int32_t rank) {
+bool is_steps_own(const FindingContext& context, const SleepInTraining& asleep, std::int32_t rank) {
   const StepTable& table = context.steps;
   if (!context.report.lateness.can_tell) return false;
   std::size_t longer = 0;
   for (std::size_t step = 0; step < table.steps.size(); ++step) {
     std::int64_t own = 0, others = 0;
     for (std::size_t one = 0; one < table.rank_count(); ++one) {
-      const std::int64_t off = table.cell(step, one).measures.off_cpu_ns.value_or(0);
+      const std::int64_t off = asleep.of(table.cell(step, one));
       if (table.ranks[one] == rank)
         own = off;
       else
@@ -84,15 +138,8 @@ std::string what_to_do_in(const std::string& place) {
 }
 
 // Where several ranks do it: the line that they are mostly seen at then.
-void add_common_line(const Job& job, Finding& finding) {
-  std::vector<IntervalSet> times;
-  times.reserve(job.ranks.size());
-  for (const RankTrace& rank : job.ranks) {
-    std::vector<Interval> off;
-    for (const TimeSpan& span : rank.off_cpu) off.push_back({span.begin, span.end});
-    times.push_back(IntervalSet::from(std::move(off)));
-  }
-  const std::optional<CommonPlace> place = most_common_place(job, times);
+void add_common_line(const Job& job, const SleepInTraining& asleep, Finding& finding) {
+  const std::optional<CommonPlace> place = most_common_place(job, asleep.times(job));
   if (!place) return;
   finding.evidence.push_back(fmt::format("{} of {} at their Python stacks in that time saw them in `{}`",
                                          format_count(place->looks), format_plural(place->all_looks, "look"),
@@ -111,12 +158,12 @@ std::optional<SlowPlace> where_it_stood(const FindingContext& context, std::int3
 }
 
 // The step in which a rank does so for longest.
-std::optional<FindingPlace> worst_step_of(const Report& report, std::int32_t rank) {
+std::optional<FindingPlace> worst_step_of(const Report& report, const SleepInTraining& asleep,
+                                          std::int32_t rank) {
   const StepReport* worst = nullptr;
   for (const StepReport& step : report.steps)
     if (step.rank == rank && step.measures.known &&
-        step.measures.off_cpu_ns >
-            (worst == nullptr ? std::optional<std::int64_t>(0) : worst->measures.off_cpu_ns))
+        asleep.of(step) > (worst == nullptr ? 0 : asleep.of(*worst)))
       worst = &step;
   if (worst == nullptr) return std::nullopt;
   return FindingPlace{rank, worst->step, std::nullopt, worst->begin_ns, worst->end_ns};
@@ -124,16 +171,17 @@ std::optional<FindingPlace> worst_step_of(const Report& report, std::int32_t ran
 
 void find_blocked(const FindingContext& context, std::vector<Finding>& findings) {
   const std::vector<RankReport>& ranks = context.report.ranks;
-  const auto off = [](const RankReport& rank) {
-    return rank.measures.known ? rank.measures.off_cpu_ns.value_or(0) : 0;
-  };
+  const auto is_known = [](const RankReport& rank) { return rank.measures.off_cpu_ns.value_or(0) > 0; };
+  if (std::none_of(ranks.begin(), ranks.end(), is_known)) return;
+  const SleepInTraining asleep(context);
+  const auto off = [&asleep](const RankReport& rank) { return asleep.of(rank); };
   std::int64_t lost = 0;
   for (const RankReport& rank : ranks) lost += off(rank);
   if (lost == 0 || !context.is_worth(lost, kPermille)) return;
   const RankReport& most = *std::max_element(
       ranks.begin(), ranks.end(), [&](const RankReport& a, const RankReport& b) { return off(a) < off(b); });
   Finding finding = kBlocked.make();
-  finding.place = worst_step_of(context.report, most.rank);
+  finding.place = worst_step_of(context.report, asleep, most.rank);
   const bool is_one = ranks.size() > 1 && off(most) >= lost - lost / 5;
   for (const Finding& said : findings)  // of that rank already, by how late it is
     if (is_one && said.reason == "blocked" && said.rank == most.rank) return;
@@ -145,7 +193,7 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
   const std::optional<SlowPlace> place =
       is_one ? where_it_stood(context, most.rank, off(most)) : std::nullopt;
   const bool is_its_line = place && kOfWindow * off(most) >= most.measures.window_ns;
-  if (is_one && (!short_of_cores || is_its_line) && is_steps_own(context, most.rank)) {
+  if (is_one && (!short_of_cores || is_its_line) && is_steps_own(context, asleep, most.rank)) {
     finding.title = fmt::format("rank {} sleeps or is blocked in the middle of its computation", most.rank);
     if (place) finding.title += fmt::format(", in `{}`", place->place);
     finding.rank = most.rank;
@@ -161,7 +209,7 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
     finding.evidence.push_back(describe_looks(*place, fmt::format("rank {}'s", most.rank)));
     finding.remedy = what_to_do_in(place->place);
   }
-  if (!is_one) add_common_line(context.diagnosis.job, finding);
+  if (!is_one) add_common_line(context.diagnosis.job, asleep, finding);
   finding.lost_ns = lost;
   findings.push_back(std::move(finding));
 }

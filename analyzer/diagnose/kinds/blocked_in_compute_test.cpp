@@ -115,6 +115,24 @@ TEST(Findings, OnBusyCoresWhoSleepsIsNamedByItsLineAlone) {
   EXPECT_THAT(named.remedy, HasSubstr("look at what is done in `forward (model.py:7)`"));
 }
 
+// Seen: "look in forward and backward for time.sleep", of torch.save, which writes to a disk.
+TEST(Findings, WhatASaveIsBlockedForIsNotInTheMiddleOfAComputation) {
+  for (const char* beside : {"checkpoint: torch.save", "evaluation", "compilation: torch.compile"}) {
+    JobBuilder job = job_of(100, 100);
+    for (int rank = 0; rank < 2; ++rank)
+      for (int step = 0; step < 12; ++step)
+        job.rank(rank).host_range((step * 1000 + 390) * us, (step * 1000 + 500) * us, beside);
+    EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("blocked_in_compute"))) << beside;
+  }
+  JobBuilder job = job_of(150, 100);
+  for (int step = 0; step < 12; ++step)  // of rank 0 the first 110 µs
+    job.rank(0).host_range((step * 1000 + 390) * us, (step * 1000 + 510) * us, "checkpoint: torch.save");
+  const Finding blocked = finding(report_of(job), "blocked_in_compute");
+  EXPECT_EQ(blocked.lost_ns, 12 * (40 + 100) * us);
+  ASSERT_TRUE(blocked.place);
+  EXPECT_EQ(blocked.place->rank, 1) << "which sleeps longer beside its saves";
+}
+
 TEST(Findings, AMomentOfSleepIsNotWorthAWord) {
   EXPECT_THAT(codes_of(report_of(job_of(10, 10)).findings), Not(Contains("blocked_in_compute")));
 }

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/account/account.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/idle_gaps.h"
@@ -146,13 +145,6 @@ bool launches_are_known(const FindingContext& context) {
 // Stacks and shapes are recorded on the thread that launches: how late the host is without them nobody knows.
 bool profiler_costs_host_time(const FindingContext& context) {
   return warns_of(context.diagnosis.job.warnings, "profiler_overhead");
-}
-
-// What the run's account has under names of their own: nothing that a line of Python has to explain. Only in
-// steps that are looked at although they are not steady ones.
-IntervalSet evaluation_and_the_like(const RankTrace& rank, const StringTable& strings) {
-  const Phases phases = find_phases(rank, strings);
-  return unite(unite(phases[Phase::evaluation], phases[Phase::checkpoint]), phases[Phase::compilation]);
 }
 
 struct TimesBetweenComputations {
