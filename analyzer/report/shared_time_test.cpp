@@ -47,6 +47,19 @@ TEST(SharedTime, IsNoneOfTwoLateRanks) {
   EXPECT_EQ(describe_shared_time(report, report.findings[3]), "of the same time as finding 1");
 }
 
+// Jitter is what is left of the waiting beside a rank that is named.
+TEST(SharedTime, IsNoneOfJitterBesideALateRank) {
+  Finding jitter = loss(Cause::barrier_wait, false), late = loss(Cause::barrier_wait, false);
+  jitter.topic = Topic::taking_turns;
+  late.accuses = Accused::rank;
+  late.rank = 1;
+  Report report;
+  report.findings = {jitter, late, jitter};
+  EXPECT_EQ(describe_shared_time(report, report.findings[1]), "");
+  report.findings = {late, jitter};
+  EXPECT_EQ(describe_shared_time(report, report.findings[1]), "");
+}
+
 TEST(SharedTime, IsNoneWhereNothingIsLost) {
   Report report;
   report.findings = {loss(Cause::transfer, false, 0), loss(Cause::transfer, false),

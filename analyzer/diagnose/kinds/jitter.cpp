@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/accusation.h"
 #include "analyzer/diagnose/clock_remedy.h"
 #include "analyzer/diagnose/early_ranks.h"
 #include "analyzer/diagnose/early_words.h"
@@ -19,6 +20,8 @@
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unsettled_lateness.h"
+#include "base/number_lists.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -51,9 +54,10 @@ constexpr Explanation kJitterExplained{
         "two thirds of it, each in nine of ten steps for twice as long as the median, and compute for less time by half of that. "
         "A rank that is late beyond chance, "
         "and not for certain, is said to be: by how its lateness moves, or by no more than the clocks leave "
-        "open.",
+        "open. Where a finding names a rank that others wait for, or its link, what that counts is left out, and "
+        "what is left has to reach 1.5 %, too.",
     .wrong = "A longer recording of the same job names the same rank again and again.",
-    .lost = "all of that waiting",
+    .lost = "all of that waiting, less what findings count that name a rank or its link",
     .remedies = kJitterRemedies,
 };
 constexpr FindingKind kJitter{
@@ -227,18 +231,49 @@ std::string describe_source(const Sources& sources, Cause most, bool on_cpu,
                      doing(most, on_cpu), describe(sources));
 }
 
+// Ranks that findings name as late, or their links, and what these count of the waiting.
+struct Named {
+  std::vector<std::int32_t> ranks;  // ascending, each once
+  std::int64_t lost_ns = 0;
+};
+
+Named named_as_late(const std::vector<Finding>& findings) {
+  Named named;
+  for (const Finding& finding : findings) {
+    if (!is_about_lateness(finding)) continue;
+    named.ranks.push_back(*finding.rank);
+    named.lost_ns = saturating_add(named.lost_ns, finding.lost_ns);
+  }
+  std::sort(named.ranks.begin(), named.ranks.end());
+  named.ranks.erase(std::unique(named.ranks.begin(), named.ranks.end()), named.ranks.end());
+  return named;
+}
+
+// "beyond what rank 1 is named for, ranks wait for each other"
+std::string beyond_named(const Named& named) {
+  constexpr std::size_t kMaxNamed = 8;
+  const bool one = named.ranks.size() == 1;
+  return fmt::format("beyond what {} {} {} named for, ranks wait for each other", one ? "rank" : "ranks",
+                     list_numbers(named.ranks, kMaxNamed), one ? "is" : "are");
+}
+
 void find_jitter(const FindingContext& context, std::vector<Finding>& findings) {
   const LatenessReport& lateness = context.report.lateness;
   const std::int64_t all = context.total(Cause::barrier_wait);
   // Waiting that is the schedule's, or that all hosts are slow (host_bound says so) or share a GPU
   // (gpu_shared), is not jitter's.
   const std::int64_t behind = context.behind_hosts() + context.behind_gpu(findings);
-  const std::int64_t lost = all - behind - std::min(context.scheduled.in_collectives_ns(), all - behind);
+  const std::int64_t waited = all - behind - std::min(context.scheduled.in_collectives_ns(), all - behind);
   const bool late = std::any_of(lateness.ranks.begin(), lateness.ranks.end(),
                                 [](const RankLateness& rank) { return rank.is_late; });
   if (!lateness.can_tell || late || !context.report.ranks_missing.empty() ||
-      !context.is_left_over(findings, Cause::barrier_wait, lost, false, kWorthPermille))
+      !context.is_left_over(findings, Cause::barrier_wait, waited, false, kWorthPermille))
     return;
+  // A finding that names a rank counts its part of the same waiting: what is left is nobody's.
+  const Named named = named_as_late(findings);
+  const bool is_rest = !named.ranks.empty();
+  const std::int64_t lost = waited - std::min(named.lost_ns, waited);
+  if (is_rest && !context.is_worth(lost, kWorthPermille)) return;
   // Where every rank shares cores with others, that is why they take turns: cores_shared says so.
   const std::vector<HostShortage> shortages = find_host_shortages(context.diagnosis.job, context.report);
   if (!shortages.empty() &&
@@ -262,34 +297,37 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
       std::minmax_element(sources.latest_in.begin(), sources.latest_in.end());
   Finding finding = context.all_of_its_cause(kJitter);
   finding.lost_ns = lost;
-  if (behind > 0)
+  if (behind > 0 || is_rest)
     finding.evidence = {fmt::format("{} of {} of waiting", format_duration(lost), format_duration(all))};
   // One is late beyond chance, but not by enough of how its lateness moves: neither late for certain nor in
-  // turn.
-  const std::optional<UnsettledLateness> open = unsettled_lateness(lateness);
+  // turn. Where a rank is named, somebody is to blame, and it can be told.
+  const std::optional<UnsettledLateness> open = is_rest ? std::nullopt : unsettled_lateness(lateness);
   // Who is the latest in most steps, and not in all of the run, does not take turns. Of two ranks one always
   // is: in three of four steps rarely.
   const auto times = static_cast<std::int64_t>(*most_often);
-  const bool in_turn = !open && (context.steps.rank_count() == 2 ? 4 * times <= 3 * lateness.steps
-                                                                 : 2 * times <= lateness.steps);
+  const bool in_turn =
+      !open && !is_rest &&
+      (context.steps.rank_count() == 2 ? 4 * times <= 3 * lateness.steps : 2 * times <= lateness.steps);
   const std::optional<EarlyRanks> early =
-      open || !context.report.pipeline.empty() ? std::nullopt : early_ranks(context.steps);
+      open || is_rest || !context.report.pipeline.empty() ? std::nullopt : early_ranks(context.steps);
   // Who waits is known then, and nobody whom they wait for is later than the rest.
   if (early) {
     describe_early(context, *early, finding);
     findings.push_back(std::move(finding));
     return;
   }
-  const std::optional<GarbageInTurn> garbage = open ? std::nullopt : garbage_in_turn(context, context.steps);
+  const std::optional<GarbageInTurn> garbage =
+      open || is_rest ? std::nullopt : garbage_in_turn(context, context.steps);
   finding.title =
       fmt::format("{}: {} costs {} of each step",
-                  open      ? "ranks wait for each other, and whether one of them is to blame can't be told"
+                  is_rest   ? beyond_named(named)
+                  : open    ? "ranks wait for each other, and whether one of them is to blame can't be told"
                   : garbage ? "ranks collect garbage at different times and wait for each other"
                   : in_turn ? "ranks take turns being late"
                             : "ranks wait for each other, and none is late throughout",
                   garbage ? "that" : "jitter",
-                  behind > 0 ? format_share(lost, context.all_windows_ns)
-                             : format_share(lateness.waiting_ns, lateness.step_ns));
+                  behind > 0 || is_rest ? format_share(lost, context.all_windows_ns)
+                                        : format_share(lateness.waiting_ns, lateness.step_ns));
   const std::string most_of = format_share(static_cast<std::int64_t>(*most_often), lateness.steps);
   std::string often =
       *least_often == 0 || !in_turn
@@ -299,7 +337,9 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
           : fmt::format("over {} steps each of {} ranks is the latest, in {} to {} of them", lateness.steps,
                         context.steps.rank_count(),
                         format_share(static_cast<std::int64_t>(*least_often), lateness.steps), most_of);
-  if (!open)
+  if (is_rest)
+    often += "; what is left is nobody's for certain";
+  else if (!open)
     often += "; none is late beyond chance";
   else if (!open->within_clock_error)
     often += "; how its lateness moves leaves open whether it is late throughout";
@@ -311,7 +351,9 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
         open->rank->rank, format_duration(open->rank->mean_ns), format_duration(open->rank->clock_error_ns)));
   if (std::string source = describe_source(sources, most, context.on_cpu, garbage); !source.empty())
     finding.evidence.push_back(std::move(source));
-  if (open) {
+  if (is_rest) {
+    // How many steps would show a rank that is late is of no use where one is shown.
+  } else if (open) {
     if (open->steps_wanted > 0)
       finding.evidence.push_back(
           fmt::format("about {} steps like these would tell", format_count(open->steps_wanted)));

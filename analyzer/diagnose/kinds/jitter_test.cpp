@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "analyzer/diagnose/test_reports.h"
 #include "analyzer/lateness/late_ranks.h"
+#include "analyzer/report/shared_time.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -130,6 +132,48 @@ TEST(Jitter, DoesNotSayThatNobodyIsLateBeyondChanceWhereOneIs) {
   EXPECT_THAT(found.title, HasSubstr("whether one of them is to blame can't be told"));
   EXPECT_THAT(found.evidence, Contains(HasSubstr("rank 1 most often, in 100.0 % of them")));
   EXPECT_THAT(found.evidence, Not(Contains(HasSubstr("beyond chance"))));
+}
+
+// Rank 1's threads run 100 µs longer in every step, and in some blocks of steps it takes 800 µs longer
+// without running: that it runs longer is certain, and by how much it is late is not.
+TEST(Jitter, BesideARankThatIsNamedCountsWhatIsLeftAndDoesNotSayThatNobodyIsToBlame) {
+  constexpr int kSteps = 36;
+  JobBuilder job;
+  SchedulingPoint looks[2] = {{0, 0, 0, 0, false}, {0, 0, 0, 0, false}};
+  for (std::int32_t rank = 0; rank < 2; ++rank) job.rank(rank).trace().scheduling = {looks[rank]};
+  for (int step = 0; step < kSteps; ++step) {
+    const Nanoseconds begin = step * 1500 * us, stands = (step / 3 % 6 == 5 ? 800 : 0) * us;
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      const Nanoseconds runs = (rank == 1 ? 300 : 200) * us, ready = begin + runs + (rank == 1 ? stands : 0);
+      job.rank(rank).step(step, begin, begin + 1450 * us);
+      job.rank(rank).compute(begin, ready).launched(begin, begin + 1);
+      job.rank(rank).all_reduce(ready, begin + 1400 * us).launched(begin + 2, begin + 3);
+      looks[rank].time = begin + 1500 * us;
+      looks[rank].on_cpu_ns += runs;
+      looks[rank].known = true;
+      job.rank(rank).trace().scheduling.push_back(looks[rank]);
+    }
+  }
+  const Report report = report_of(job);
+  const Finding late = finding(report, "straggler_persistent"), found = finding(report, "jitter");
+  EXPECT_EQ(late.rank, 1);
+  EXPECT_EQ(found.accuses, Accused::nobody);
+  const std::int64_t waited = report.ranks[0].measures.partition[Cause::barrier_wait] +
+                              report.ranks[1].measures.partition[Cause::barrier_wait];
+  EXPECT_GT(late.lost_ns, 0);
+  EXPECT_EQ(found.lost_ns, waited - late.lost_ns);
+  EXPECT_THAT(found.title,
+              HasSubstr("beyond what rank 1 is named for, ranks wait for each other: jitter costs "));
+  for (const std::string& said : found.evidence) {
+    EXPECT_THAT(said, Not(HasSubstr("leaves open")));
+    EXPECT_THAT(said, Not(HasSubstr("would tell")));
+  }
+  // What is counted of the one is not counted of the other.
+  for (const Finding& one : report.findings) {
+    if (one.cause == Cause::barrier_wait) {
+      EXPECT_EQ(describe_shared_time(report, one), "") << one.code;
+    }
+  }
 }
 
 // Rank 1 takes 20 ms longer once, and both are a little late in turn else: no jitter costs each step that.
