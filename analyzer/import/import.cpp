@@ -24,6 +24,7 @@
 #include "analyzer/import/rank/merge.h"
 #include "analyzer/import/rank/rank_import.h"
 #include "analyzer/import/run/run.h"
+#include "analyzer/import/several_jobs.h"
 #include "analyzer/model/stopped.h"
 #include "analyzer/model/warns_of.h"
 
@@ -191,6 +192,8 @@ Result<Job> import_all(const std::vector<std::string>& paths, const ImportOption
   // One file, one reason: nothing to add.
   if (ranks.empty() && warnings.size() == 1) return Error{std::move(warnings.front().message)};
   if (const Status status = join_cycles(ranks, options.cycle, warnings); !status.ok()) return status.error();
+  if (paths.size() == 1)
+    if (const Status status = must_be_one_job(paths.front(), ranks); !status.ok()) return status.error();
   // Whatever order they were given in.
   std::vector<std::string> named = paths;
   std::sort(named.begin(), named.end(), name_comes_before);

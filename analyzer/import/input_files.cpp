@@ -12,6 +12,7 @@
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/run/importer.h"
 #include "analyzer/import/run/run.h"
+#include "analyzer/import/several_jobs.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -170,20 +171,12 @@ class Finder {
 
   // One is analyzed at a time; people gave the folder that they are in.
   static Error several_runs(const fs::path& folder, std::vector<fs::path> runs, std::size_t others) {
-    constexpr std::size_t kMaxListed = 20;
-    std::sort(runs.begin(), runs.end(),
-              [](const fs::path& a, const fs::path& b) { return name_comes_before(a.native(), b.native()); });
-    std::string message =
-        fmt::format("{}: {} in this folder{}; give one of them, for example {}", folder.string(),
-                    runs.size() == 1 ? "a run" : fmt::format("{} runs", runs.size()),
+    const std::string what =
+        fmt::format("{} in this folder{}", runs.size() == 1 ? "a run" : fmt::format("{} runs", runs.size()),
                     others == 0   ? ""
                     : others == 1 ? ", and a trace file that is part of no run"
-                                  : fmt::format(", and {} trace files that are part of no run", others),
-                    runs.front().string());
-    for (std::size_t i = 0; i < std::min(runs.size(), kMaxListed); ++i)
-      message += fmt::format("\n  {}", runs[i].string());
-    if (runs.size() > kMaxListed) message += fmt::format("\n  … and {} more", runs.size() - kMaxListed);
-    return Error{std::move(message)};
+                                  : fmt::format(", and {} trace files that are part of no run", others));
+    return choose_one(folder, what, std::move(runs));
   }
 
   Status add_folder(const fs::path& folder) {
