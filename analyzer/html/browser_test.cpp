@@ -242,17 +242,6 @@ TEST_F(Browser, StepsThemeAndRanksCanBeChosen) {
   EXPECT_THAT(words(document), HasSubstr("step 2, all ranks"));
 }
 
-// The sample's step 7 takes three times as long as the others: less than what would flatten them.
-TEST_F(Browser, OneSlowStepIsClippedWhereItWouldFlattenTheOthers) {
-  Report report = long_report(40);
-  EXPECT_EQ(section(document_of(report), "steps").find("class=\"clipped\""), std::string::npos);
-  for (StepReport& step : report.steps)
-    if (step.step == 7) step.measures = report.ranks[0].measures;
-  const std::string document = document_of(report);
-  EXPECT_THAT(document, Not(HasSubstr("data-error")));
-  EXPECT_THAT(section(document, "steps"), HasSubstr("class=\"clipped\""));
-}
-
 TEST_F(Browser, APartialCollectivesLastArriverIsNotKnown) {
   Report report = small_report();
   report.findings.clear();

@@ -115,7 +115,7 @@ function drawHeat() {
     return have.length === 0 ? undefined : known.length === 0 ? null : known.reduce((most, one) => value(one[1]) > value(most[1]) ? one : most);
   }));
   const values = worst.flatMap(row => ranks.map(rank => row[rank] ? value(row[rank][1]) : null)).filter(v => v !== null);
-  const known = values.length > 0, most = scaleEnd(values);
+  const known = values.length > 0, most = shown.absolute ? lengthEnd(values) : scaleEnd(values);
   const least = shown.absolute && known ? values.reduce((a, b) => Math.min(a, b)) : 0;
   let clipped = 0;
   const empty = style('--empty'), gap = Math.min(width, height) > 6 ? 1 : 0;
@@ -177,5 +177,6 @@ function drawSteps() {
       attributes: {class: 'press', opacity: step >= chosen.from && step <= chosen.to ? 1 : 0.3, ...pressing(() => select(step, step))},
     };
   });
-  fill('step-bars', columnChart(columns, {label: 'Steps by cause', height: 190, width: 660, clip: true}));
+  const chart = columnChart(columns, {label: 'Steps by cause', height: 190, width: 660, clip: true}), clipped = chart.querySelectorAll('.clipped').length;
+  fill('step-bars', chart, clipped ? quiet(`${clipped === 1 ? '1 step is' : clipped + ' steps are'} longer than the scale (with a triangle on top)`) : null);
 }
