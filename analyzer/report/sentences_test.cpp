@@ -151,6 +151,18 @@ TEST(Sentences, AVerdictBeginsWithWhatMadeTheJobHang) {
   EXPECT_THAT(verdict_lines(report), Not(Contains(HasSubstr("Ranks disagree"))));
 }
 
+// At work, it ended where somebody wanted it to; where ranks waited for another one, that comes first.
+TEST(Sentences, AVerdictBeginsWithTheWaitInWhichSomebodyEndedTheJob) {
+  Report report = small_report();
+  Finding interrupted = alarm(Alarm::none, "the job was interrupted while rank 0 was at work");
+  interrupted.code = "job_interrupted";
+  interrupted.severity = "note";
+  report.findings = {interrupted};
+  EXPECT_THAT(verdict_lines(report), Not(Contains(HasSubstr("The job was interrupted"))));
+  report.findings.front().standings.push_back({{1}, true, "all_reduce"});
+  EXPECT_THAT(verdict_lines(report)[0], HasSubstr("The job was interrupted while rank 0 was at work."));
+}
+
 // It knows of no compute: neither that all is well, nor what compute hides.
 TEST(Sentences, DumpsOfFlightRecordersEndInNoAllClear) {
   Report report = small_report();

@@ -202,8 +202,10 @@ void print_communication(const Report& report, const Totals& totals, Page& page)
   page.wrap(line.text("."), kIndent, kIndent);
 }
 
+// It hung or failed; or somebody ended it while ranks waited for others.
 bool tells_an_end(const Finding& finding) {
-  return finding.alarm == Alarm::hang || finding.alarm == Alarm::failure;
+  const bool was_ended_in_a_wait = finding.code == "job_interrupted" && !finding.standings.empty();
+  return finding.alarm == Alarm::hang || finding.alarm == Alarm::failure || was_ended_in_a_wait;
 }
 
 // The greatest loss, before anything else that was measured; where all are notes, that is said.

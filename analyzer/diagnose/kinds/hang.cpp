@@ -13,6 +13,7 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/hang_arguments.h"
+#include "analyzer/diagnose/hang_at_work.h"
 #include "analyzer/diagnose/hang_circle.h"
 #include "analyzer/diagnose/hang_looks.h"
 #include "analyzer/diagnose/hang_places.h"
@@ -62,7 +63,8 @@ constexpr Explanation kHangExplained{
         "that wait for nobody themselves, each with the operation that lacked it first (a collective before "
         "a message); where no rank is missing nobody is named, and the finding is about the operation that "
         "its first rank came to earliest. Ranks that are in different operations of one number are out of "
-        "step, and that is told first.",
+        "step, and that is told first. No hang is said of a job that somebody interrupted while each rank that "
+        "the others waited for was at work (see `job_interrupted`).",
     .wrong =
         "A named rank's trace ends earlier than the others' because it was killed first, or its file is cut: "
         "then it says so beside the finding.",
@@ -314,6 +316,8 @@ void find_hang(const FindingContext& context, std::vector<Finding>& findings) {
   const Job& job = context.diagnosis.job;
   const HungOperations hung = find_hung_operations(job);
   if (hung.empty()) return find_silence(job, findings);
+  // Whom the others waited for may have come, had nobody interrupted it: job_interrupted says so.
+  if (find_interrupted_wait(job)) return;
   std::set<std::int32_t> stuck_ranks;
   for (const StuckDevice& one : find_stuck_devices(job)) stuck_ranks.insert(job.ranks[one.rank].rank);
   std::set<std::int32_t> holding_up = ranks_that_hold_up(job, hung, stuck_ranks);

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/hang_at_work.h"
+#include "analyzer/diagnose/hang_places.h"
 #include "analyzer/diagnose/hang_words.h"
 #include "analyzer/diagnose/job_endings.h"
 #include "analyzer/report/quantity.h"
@@ -27,7 +31,11 @@ constexpr Explanation kJobInterruptedExplained{
         "`lockstep record` was sent SIGINT, SIGTERM, SIGHUP or SIGQUIT, the command did not end well, and no "
         "rank had surely ended 3 s before. It stands in place of `job_failed`, and is a note. Operations "
         "that had been as long as a hang and ended only then never ended: then the job hung, as a finding of "
-        "its own says.",
+        "its own says. Not so where no hang was noted and each rank that the others waited for was at work until "
+        "then, in no operation itself: on a CPU its training threads ran, or waited for a core, for half of the "
+        "time since the others came and of its last 2 s, as far as they were looked at; or it began "
+        "computations within 3 s of the interruption, and not in the last of these. Whether such a rank would "
+        "have come is said to be open: a loop that never ends looks the same.",
     .wrong = "The job's own output shows an error from before the signal.",
     .remedies = kJobInterruptedRemedies,
 };
@@ -35,6 +43,7 @@ constexpr FindingKind kJobInterrupted{
     .code = "job_interrupted",
     .title = "the job was interrupted",
     .severity = SeverityRule::note,
+    .points_at = PointsAt::place_of_its_own,
     .explanation = &kJobInterruptedExplained,
 };
 constexpr auto kJobInterruptedKinds = std::to_array<const FindingKind*>({&kJobInterrupted});
@@ -65,6 +74,44 @@ void describe_open(const Job& job, Finding& finding) {
   }
 }
 
+// Others waited as long as in a hang, for ranks that were at work: neither a hang nor none.
+void describe_wait_for_work(const FindingContext& context, const hang::InterruptedWait& wait,
+                            Finding& finding) {
+  const Job& job = context.diagnosis.job;
+  std::vector<HungRank> in_it;
+  for (const HungRank& one : wait.operation.waiting)
+    if (!one.behind) in_it.push_back(one);
+  const bool one_works = wait.at_work.size() == 1;
+  finding.title += fmt::format(" while {} at work", hang::who_was_at_work(wait));
+  const std::vector<hang::RanksInOne> parts = hang::by_operation(job, in_it);
+  if (!parts.empty()) {
+    const hang::RanksInOne& first = parts.front();
+    finding.title += fmt::format(": {} had waited for {}{} for {} in {}", hang::named(first.ranks),
+                                 one_works ? "it" : "them", first.ranks.size() == 1 ? "" : ", the first",
+                                 format_duration(first.waited), hang::describe(job, wait.key, first));
+    for (const hang::RanksInOne& part : parts)
+      finding.standings.push_back({part.ranks, true, hang::describe(job, wait.key, part)});
+  }
+  const ShownByOthers shown(job);
+  for (std::size_t i = 0; i < wait.at_work.size(); ++i) {
+    const hang::AtWork& work = wait.at_work[i];
+    const std::string known = hang::what_is_known_of(job, shown, wait.key, work.rank, hang::Looks::told);
+    finding.standings.push_back({{work.rank}, false, known});
+    if (i < hang::kMaxNamed)
+      finding.evidence.push_back(fmt::format("rank {} {}; {}", work.rank, known, hang::describe_work(work)));
+  }
+  finding.evidence.push_back(
+      fmt::format("whether {} would have come can't be told: a loop that never ends looks the same",
+                  one_works ? "it" : "they"));
+  finding.place = hang::place_in_time(job, context.report, wait.key, wait.operation);
+  const char* const they = one_works ? "it" : "they";
+  finding.remedy = fmt::format(
+      "if {} would have come, nothing hung: share that work between the ranks, or do it beside the training "
+      "loop. If {} would never have come, it hangs: record longer, or with a `--hang-timeout` shorter than this "
+      "wait, which writes the stacks of all threads down",
+      they, they);
+}
+
 void find_interruption(const FindingContext& context, std::vector<Finding>& findings) {
   const Job& job = context.diagnosis.job;
   if (!ended_by_interruption(job)) return;
@@ -72,7 +119,9 @@ void find_interruption(const FindingContext& context, std::vector<Finding>& find
   finding.title = fmt::format("the job was interrupted by {}", signal_in_words(*job.end.interrupted_by));
   const Nanoseconds last = last_progress(job);
   const Nanoseconds silent = last == kUnknownTime ? 0 : job.ranks.front().ending.interrupted - last;
-  if (is_said_to_have_hung(findings)) {
+  if (const std::optional<hang::InterruptedWait> wait = hang::find_interrupted_wait(job)) {
+    describe_wait_for_work(context, *wait, finding);
+  } else if (is_said_to_have_hung(findings)) {
     finding.remedy = "see above why it hung";
   } else if (std::all_of(job.ranks.begin(), job.ranks.end(),
                          [](const RankTrace& rank) { return rank.ending.closed; })) {
