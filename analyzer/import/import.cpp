@@ -24,7 +24,7 @@
 #include "analyzer/import/rank/merge.h"
 #include "analyzer/import/rank/rank_import.h"
 #include "analyzer/import/run/run.h"
-#include "analyzer/import/several_jobs.h"
+#include "analyzer/import/several_recordings.h"
 #include "analyzer/model/stopped.h"
 #include "analyzer/model/warns_of.h"
 

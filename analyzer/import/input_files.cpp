@@ -12,7 +12,7 @@
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/run/importer.h"
 #include "analyzer/import/run/run.h"
-#include "analyzer/import/several_jobs.h"
+#include "analyzer/import/several_recordings.h"
 
 namespace lockstep::analyzer {
 namespace {

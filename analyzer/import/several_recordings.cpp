@@ -1,4 +1,4 @@
-#include "analyzer/import/several_jobs.h"
+#include "analyzer/import/several_recordings.h"
 
 #include <fmt/format.h>
 
