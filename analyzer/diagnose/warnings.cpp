@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/named_alike.h"
 #include "analyzer/model/stopped.h"
 #include "analyzer/model/warns_of.h"
 #include "analyzer/report/quantity.h"
@@ -249,27 +250,43 @@ void warn_of_matching(const Diagnosis& diagnosis, const Report& report, Warnings
   }
 }
 
-void warn_of_rank(const RankTrace& rank, const RankWindows& windows, const RankTimeline::Gaps& gaps,
-                  const RankReport& report, bool of_dumps, Warnings& warnings) {
+// What is in no class: named as communication and of no library known; or of unknown content, as a graph that
+// was traced as a whole.
+void warn_of_unclassified(const RankTrace& rank, const StringTable& strings, const RankReport& report,
+                          Warnings& warnings) {
+  const auto unclassified =
+      std::count_if(rank.activities.begin(), rank.activities.end(),
+                    [](const Activity& a) { return a.activity_class == Class::unclassified; });
+  if (unclassified == 0) return;
+  const std::vector<NamedAlike> names = named_alike(rank, strings);
+  std::int64_t alike = 0;
+  for (const NamedAlike& name : names) alike += name.count;
+  const auto activities = [](std::int64_t count) {
+    return count == 1 ? std::string("1 device activity") : fmt::format("{} device activities", count);
+  };
+  const std::string unknown =
+      alike == unclassified
+          ? ""
+          : fmt::format("{}{} of unknown content", alike > 0 ? "; " : "", activities(unclassified - alike));
+  const std::string looking =
+      alike == 0 ? ""
+                 : fmt::format("{} look like communication by name ({}), but are of no library known",
+                               activities(alike), functions_of(names, strings));
+  warnings.add("unclassified", rank.rank,
+               fmt::format("rank {}: {}{}: {} in no class, counted as other where nothing else ran",
+                           rank.rank, looking, unknown, format_duration(report.measures.unclassified_ns)));
+}
+
+void warn_of_rank(const RankTrace& rank, const StringTable& strings, const RankWindows& windows,
+                  const RankTimeline::Gaps& gaps, const RankReport& report, bool of_dumps,
+                  Warnings& warnings) {
   if (!windows.has_work) {
     // A flight recorder's: it tells of no activity.
     if (of_dumps || !rank.ending.progress.empty()) return;
     warnings.add("no_device_activity", rank.rank, fmt::format("rank {}: no device activity", rank.rank));
     return;
   }
-  const auto unclassified =
-      std::count_if(rank.activities.begin(), rank.activities.end(),
-                    [](const Activity& a) { return a.activity_class == Class::unclassified; });
-  if (unclassified > 0) {
-    warnings.add(
-        "unclassified", rank.rank,
-        fmt::format(
-            "rank {}: {} look like communication by name, but are of no library known: {} in no class, "
-            "counted as other where nothing else ran",
-            rank.rank,
-            unclassified == 1 ? "1 device activity" : fmt::format("{} device activities", unclassified),
-            format_duration(report.measures.unclassified_ns)));
-  }
+  warn_of_unclassified(rank, strings, report, warnings);
   if (!of_dumps && lacks_launches(gaps)) {
     warnings.add(
         "launches_missing", rank.rank,
@@ -299,8 +316,8 @@ void add_warnings(const Diagnosis& diagnosis, const std::vector<RankWindows>& wi
   warn_of_absences(diagnosis, windows, warnings);
   for (std::size_t rank = 0; rank < diagnosis.job.ranks.size(); ++rank) {
     throw_if_stopped(stop);
-    warn_of_rank(diagnosis.job.ranks[rank], windows[rank], diagnosis.gaps[rank], report.ranks[rank],
-                 tells_communication_alone(report), warnings);
+    warn_of_rank(diagnosis.job.ranks[rank], diagnosis.job.strings, windows[rank], diagnosis.gaps[rank],
+                 report.ranks[rank], tells_communication_alone(report), warnings);
   }
 }
 
