@@ -40,6 +40,29 @@ std::string_view qualified(std::string_view name) {
   return name.substr(0, end);
 }
 
+// "deep_ep::intranode::dispatch" of "_ZN7deep_ep9intranode8dispatchILi8EEEvPf": namespaces and the function,
+// up to its template arguments. Empty of what is not mangled so. A demangler would have to undo what
+// strangers' files hold, cut or made to grow without bound.
+std::string qualified_of_mangled(std::string_view name) {
+  constexpr std::string_view kNameless = "_GLOBAL__N_";
+  if (!name.starts_with("_Z")) return {};
+  name.remove_prefix(2);
+  const bool nested = name.starts_with('N');
+  if (nested || name.starts_with('L')) name.remove_prefix(1);
+  std::string result;
+  do {
+    std::size_t length = 0, at = 0;
+    for (; at < name.size() && name[at] >= '0' && name[at] <= '9' && length <= name.size(); ++at)
+      length = length * 10 + static_cast<std::size_t>(name[at] - '0');
+    if (length == 0 || length > name.size() - at) break;
+    const std::string_view part = name.substr(at, length);
+    result += result.empty() ? "" : "::";
+    result += part.starts_with(kNameless) ? "(anonymous namespace)" : part;
+    name.remove_prefix(at + length);
+  } while (nested);
+  return result;
+}
+
 // Whether the words of `text`, read across case and underscores, hold `part`: "all_gather" and "AllGather"
 // both hold "allgather". `part` is in lower case and without underscores.
 bool speaks_of(std::string_view text, std::string_view part) {
@@ -137,6 +160,7 @@ constexpr std::array kRows{
     Row{"NVSHMEM", "", In::prefix, "nvshmemi_signal_wait_until", Operation::recv},
     Row{"NVSHMEM", "", In::prefix, "nvshmemi_reduce_kernel", Operation::all_reduce},
     Row{"oneCCL", "", In::prefix, "oneccl_", Operation::unknown},
+    Row{"UCC", "", In::prefix, "ucc_ec_cuda_", Operation::unknown},
 };
 
 struct Range {
@@ -228,14 +252,16 @@ Operation operation_in_name(std::string_view name) {
       {"send", Operation::send},
       {"recv", Operation::recv},
   }};
-  const std::string_view text = qualified(name);
+  const std::string mangled = qualified_of_mangled(name);
+  const std::string_view text = mangled.empty() ? qualified(name) : mangled;
   for (const auto& [part, operation] : kOperations)
     if (speaks_of(text, part)) return operation;
   return Operation::unknown;
 }
 
 std::optional<CommunicationName> communication_kernel(std::string_view name) {
-  const std::string_view full = qualified(name);
+  const std::string mangled = qualified_of_mangled(name);
+  const std::string_view full = mangled.empty() ? qualified(name) : mangled;
   const std::size_t colons = full.rfind("::");
   const std::string_view scope = colons == std::string_view::npos ? "" : full.substr(0, colons + 2);
   const std::string_view function = full.substr(scope.size());
@@ -247,6 +273,9 @@ std::optional<CommunicationName> communication_kernel(std::string_view name) {
   if (full.starts_with("mscclpp::")) return CommunicationName{operation_in_name(full), "MSCCL++"};
   if (function.starts_with("userbuffers_"))
     return CommunicationName{userbuffers_operation(function), "Transformer Engine"};
+  // UCC's stays on the device for as long as a collective lasts; only its parameters tell whose it is.
+  if (function == "executor_kernel" && name.find("ucc_ec_cuda_executor") != std::string_view::npos)
+    return CommunicationName{Operation::unknown, "UCC"};
   for (const Row& row : kRows) {
     if (!fits(row, scope, function)) continue;
     const Operation operation =

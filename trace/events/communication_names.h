@@ -15,8 +15,8 @@ struct CommunicationName {
   bool computes = false;                     // a GEMM (or the like) and a collective in one kernel
 };
 
-// What a kernel of this name communicates. The name is as profilers write it: demangled, with or without
-// return type, template arguments and parameters. Empty where no library has such a kernel.
+// What a kernel of this name communicates. The name is as profilers write it: mangled, or demangled with or
+// without return type, template arguments and parameters. Empty where no library has such a kernel.
 std::optional<CommunicationName> communication_kernel(std::string_view name);
 
 // The same of a range or operator on the host that surrounds one operation: `nccl:all_reduce`,

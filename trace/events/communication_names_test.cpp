@@ -133,6 +133,29 @@ TEST(CommunicationRange, IsKnownByItsPrefix) {
     EXPECT_FALSE(communication_range(name).has_value()) << name;
 }
 
+// As profilers print names that nobody demangled, or that were cut.
+TEST(CommunicationKernel, IsKnownByItsMangledName) {
+  const Known kernels[] = {
+      {"_ZN7deep_ep9intranode8dispatchILi8ELi768EEEvPf", "DeepEP", Operation::all_to_all},
+      {"_ZN4vllm26cross_device_reduce_1stageI6__halfLi2EEEvPN4vllm", "vLLM, SGLang", Operation::all_reduce},
+      {"_ZN12_GLOBAL__N_126multimem_all_reduce_kernelE", "PyTorch symmetric memory", Operation::all_reduce},
+      {"_Z37ncclDevKernel_AllReduce_Sum_f32_RING_v", "NCCL", Operation::all_reduce},
+      {"_Z15executor_kernelILb1EEvPV20ucc_ec_cuda_executori", "UCC", Operation::unknown},
+      {"void executor_kernel<true>(ucc_ec_cuda_executor volatile*, int)", "UCC", Operation::unknown}};
+  for (const Known& known : kernels) {
+    const auto found = communication_kernel(known.name);
+    ASSERT_TRUE(found.has_value()) << known.name;
+    EXPECT_STREQ(found->library, known.library) << known.name;
+    EXPECT_EQ(found->operation, known.operation) << known.name;
+  }
+  for (const char* name :
+       {"_ZN7deep_ep6layout19get_dispatch_layoutILi256EEEvPl", "_ZN2at6native13reduce_kernelILi512EEEvT_",
+        "_Z8dispatchv", "_Z", "_ZN", "_ZN999999999999999999999999a", "_ZN0", "_ZN7deep_ep8dispat",
+        "void executor_kernel<true>(int)"})
+    EXPECT_FALSE(communication_kernel(name).has_value()) << name;
+  EXPECT_EQ(operation_in_name("_ZN2my4ringI9AllGatherEEvv"), Operation::unknown);
+}
+
 TEST(LooksLikeCommunication, WhereANameSpeaksOfIt) {
   for (const char* name : {"my_nccl_helper", "deepep::all_to_all", "flashinfer::trtllm_allreduce_fusion",
                            "xncclKernel", "NCCLkernel", "void f<AllGather>()", "nvshmem_thing"})
