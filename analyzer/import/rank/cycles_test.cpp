@@ -95,10 +95,60 @@ TEST(Cycles, OneMayBeChosen) {
   EXPECT_THAT(status.error().message, HasSubstr("--cycle 3: there are 2 cycles"));
 }
 
-// The same job, run twice into one folder: its steps begin again; or another process; or at the same time; or
+TEST(Cycles, ARankThatLacksTheChosenOneIsLeftOut) {
+  std::vector<RankImport> imports = {profile(0, 3, 100), profile(0, 7, 1000), profile(1, 3, 100)};
+  std::vector<Warning> warnings;
+  ASSERT_TRUE(join_cycles(imports, 2, warnings).ok());
+  ASSERT_THAT(imports, SizeIs(1));
+  EXPECT_EQ(imports[0].trace.rank, 0);
+  EXPECT_EQ(imports[0].trace.steps.front().number, 7);
+  ASSERT_THAT(warnings, SizeIs(2));
+  EXPECT_EQ(warnings[1].message, "rank 1 has no cycle 2: left out");
+}
+
+// The one profile of rank 1 is of the second: its steps say so.
+TEST(Cycles, AreToldByTheirStepsWhereTheFirstIsLacking) {
+  for (const int cycle : {1, 2}) {
+    std::vector<RankImport> imports = {profile(0, 3, 100), profile(0, 7, 1000), profile(1, 7, 1000)};
+    std::vector<Warning> warnings;
+    ASSERT_TRUE(join_cycles(imports, cycle, warnings).ok());
+    EXPECT_THAT(imports, SizeIs(cycle));
+  }
+}
+
+// Two profilers in one process, which both count from 0.
+TEST(Cycles, OfOneProcessMayBeginTheirStepsAgain) {
+  const auto files = [] {
+    return std::vector<RankImport>{profile(0, 3, 100), profile(0, 3, 1000), profile(1, 3, 100),
+                                   profile(1, 3, 1000), profile(2, 3, 1000)};
+  };
+  std::vector<RankImport> imports = files();
+  std::vector<Warning> warnings;
+  ASSERT_TRUE(join_cycles(imports, 0, warnings).ok());
+  ASSERT_THAT(imports, SizeIs(3));
+  for (const std::size_t rank : {0, 1}) {
+    ASSERT_THAT(imports[rank].trace.steps, SizeIs(2));
+    EXPECT_EQ(imports[rank].trace.steps[0].number, 3);
+    EXPECT_EQ(imports[rank].trace.steps[1].number, 4);
+  }
+  EXPECT_EQ(imports[2].trace.steps.at(0).number, 4) << "of the second, by its time";
+  EXPECT_THAT(warnings.at(0).message, HasSubstr("step numbers that begin again are counted on"));
+
+  imports = files();
+  warnings.clear();
+  ASSERT_TRUE(join_cycles(imports, 2, warnings).ok());
+  ASSERT_THAT(imports, SizeIs(3));
+  for (const RankImport& import : imports) {
+    EXPECT_EQ(import.trace.activities.front().begin, 1010);
+    EXPECT_EQ(import.trace.steps.front().number, 3);
+  }
+}
+
+// The same job, run twice in a container: its steps begin again; or another process; or at the same time; or
 // files of a kind that has no cycles.
 TEST(Cycles, OtherFilesOfARankStayApart) {
   RankImport restarted = profile(0, 3, 1000);
+  restarted.process = 1;
   RankImport other = profile(0, 7, 1000);
   other.process = 4711;
   RankImport recorded = profile(0, 7, 1000);
@@ -106,6 +156,7 @@ TEST(Cycles, OtherFilesOfARankStayApart) {
   for (RankImport* second : {&restarted, &other, &recorded}) {
     std::vector<RankImport> imports;
     imports.push_back(profile(0, 3, 100));
+    if (second == &restarted) imports[0].process = 1;
     imports.push_back(std::move(*second));
     std::vector<Warning> warnings;
     ASSERT_TRUE(join_cycles(imports, 0, warnings).ok());

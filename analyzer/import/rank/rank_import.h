@@ -20,8 +20,13 @@ inline constexpr Nanoseconds kLatest = (Nanoseconds{1} << 62) - 1;
 struct RankImport {
   RankTrace trace;
   bool rank_known = false;  // `trace.rank` was in the file or in its name
-  // Where it is not known: which ranks the file may be of, by what it holds. Sorted; empty: any.
+  // Where it is not known, or guessed: which ranks the file may be of, by what it holds. Sorted; empty: any.
   std::vector<std::int32_t> possible_ranks;
+  // `trace.rank` is a number in the file's name that nothing says is a rank: it may be a step's. Where the
+  // rank is not known then, it was not taken for one (workers.h).
+  bool rank_is_guessed = false;
+  // Where the rank is not known: files of one process have the same number, others another; -1: not known.
+  std::int32_t worker = -1;
   // The file holds several ranks and names none: `trace.rank` counts those of this file. Of several such
   // files the later go on counting.
   bool rank_is_assumed = false;
