@@ -53,9 +53,23 @@ struct OwnRank {
   std::string doubt;                   // what is to be said about it
 };
 
-// What the dump holds counts before its name, which somebody may have given it.
-OwnRank own_rank(std::vector<std::int32_t> possible, const std::string& file) {
+// PyTorch's own names (TORCH_NCCL_DEBUG_INFO_TEMP_FILE, TORCH_FR_DUMP_TEMP_FILE) with a rank behind them.
+bool has_own_spelling(const std::string& file) {
+  const std::string name = fs::path(file).filename().string();
+  for (const std::string_view spelling : {"nccl_trace_rank_", "comm_lib_trace_rank_"}) {
+    if (!name.starts_with(spelling)) continue;
+    const std::size_t end = name.find_first_not_of("0123456789", spelling.size());
+    return end != spelling.size() && (end == std::string::npos || name[end] == '.');
+  }
+  return false;
+}
+
+// What the dump holds counts before its name, which somebody may have given it. Where the recorder gave it,
+// the groups that the dump merely lists count less: some programs list groups of other ranks, too.
+OwnRank own_rank(const Dump& dump, bool damaged, const std::string& file) {
+  std::vector<std::int32_t> possible = possible_ranks(dump, damaged);
   const std::optional<std::int32_t> named = rank_in_file_name(file);
+  if (named && has_own_spelling(file) && calls_may_be_of(dump, damaged, *named)) return {named, {}, {}};
   if (possible.empty() || (named && std::ranges::binary_search(possible, *named))) return {named, {}, {}};
   OwnRank own;
   if (possible.size() == 1) own.rank = possible.front();
@@ -109,7 +123,7 @@ Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path
                           *problem)
             : fmt::format("{}: neither \"entries\" nor \"pg_config\": not a flight recorder's dump", file)};
   }
-  const OwnRank own = own_rank(possible_ranks(*dump, problem.has_value()), file);
+  const OwnRank own = own_rank(*dump, problem.has_value(), file);
   RankImport import = rank_of_dump(*dump, file, own.rank, problem.has_value());
   import.possible_ranks = own.possible;
   if (!own.doubt.empty()) import.warn("rank_contradicted", own.doubt);

@@ -48,27 +48,47 @@ std::optional<std::size_t> own_place(const Entry& entry) {
   return parse_number<std::size_t>(name.substr(begin, arrow - begin));
 }
 
-}  // namespace
+using Groups = std::map<std::string, Ranks>;  // name -> rank in the group -> global rank
 
-std::vector<std::int32_t> possible_ranks(const Dump& dump, bool damaged) {
-  Possible members;
-  std::map<std::string, Ranks> order;  // rank in the group -> global rank
+Groups whole_groups(const Dump& dump, bool damaged) {
+  Groups groups;
   for (const Group& group : dump.groups) {
     // PyTorch writes "[0, 1]" as one text, which is whole or not there.
     if (damaged && !group.ranks.ends_with(']')) continue;
     RankList list = parse_ranks(group.ranks);
-    if (list.cut || list.ranks.empty()) continue;
-    members.restrict_to(list.ranks);
-    order.try_emplace(group.name, std::move(list.ranks));
+    if (!list.cut && !list.ranks.empty()) groups.try_emplace(group.name, std::move(list.ranks));
   }
+  return groups;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> possible_ranks(const Dump& dump, bool damaged) {
+  Possible members;
+  const Groups groups = whole_groups(dump, damaged);
+  for (const auto& [name, ranks] : groups) members.restrict_to(ranks);
   Possible placed = members;
   for (const Entry& entry : dump.entries) {
     const std::optional<std::size_t> place = own_place(entry);
-    const auto group = order.find(entry.group);
-    if (!place || group == order.end() || *place >= group->second.size()) continue;
+    const auto group = groups.find(entry.group);
+    if (!place || group == groups.end() || *place >= group->second.size()) continue;
     placed.restrict_to({group->second[*place]});
   }
   return placed.is_contradiction() ? std::move(members).take() : std::move(placed).take();
+}
+
+bool calls_may_be_of(const Dump& dump, bool damaged, std::int32_t rank) {
+  const Groups groups = whole_groups(dump, damaged);
+  const auto has_it = [rank](const auto& group) {
+    return std::ranges::find(group.second, rank) != group.second.end();
+  };
+  return std::ranges::any_of(groups, has_it) && std::ranges::all_of(dump.entries, [&](const Entry& entry) {
+           const auto group = groups.find(entry.group);
+           if (group == groups.end()) return true;
+           const std::optional<std::size_t> place = own_place(entry);
+           return has_it(*group) &&
+                  (!place || *place >= group->second.size() || group->second[*place] == rank);
+         });
 }
 
 }  // namespace lockstep::analyzer::flight_recorder

@@ -13,4 +13,8 @@ namespace lockstep::analyzer::flight_recorder {
 // contradicts itself. `damaged`: a list may lack its end.
 std::vector<std::int32_t> possible_ranks(const Dump& dump, bool damaged);
 
+// Whether what the rank of the dump did (its calls, not the groups that it merely lists) may be that of
+// `rank`, which one of its groups has: what to hold a name against that the recorder itself gave.
+bool calls_may_be_of(const Dump& dump, bool damaged, std::int32_t rank);
+
 }  // namespace lockstep::analyzer::flight_recorder

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -127,6 +128,49 @@ TEST(RankOfADump, ANameThatTheDumpContradictsIsNotBelievedAndThatIsSaid) {
   ASSERT_EQ(two.ranks.size(), 1u);
   EXPECT_EQ(two.ranks[0].rank, 9);
   EXPECT_THAT(said(two.warnings, "rank_unknown"), AllOf(HasSubstr("rank 8 or 9"), HasSubstr("left out")));
+}
+
+// Some programs list groups of other ranks, too. The name counts that the recorder itself gives; what the
+// rank did counts before it.
+TEST(RankOfADump, TheRecordersOwnNameCountsMoreThanGroupsThatAreMerelyListed) {
+  Dump dump;
+  dump.groups = {{"0", "default_pg", "[0, 1, 2, 3]"}, {"5", "pp", "[2, 3]"}};
+  Entry entry;
+  entry.name = "nccl:all_reduce";
+  entry.group = "0";
+  dump.entries = {entry};
+  EXPECT_TRUE(calls_may_be_of(dump, false, 0));
+  EXPECT_FALSE(calls_may_be_of(dump, false, 4)) << "no group has it";
+  dump.entries.push_back(message("nccl:recv 1<-0", "5"));
+  EXPECT_FALSE(calls_may_be_of(dump, false, 0));
+  EXPECT_FALSE(calls_may_be_of(dump, false, 2)) << "by the message it is 3";
+  EXPECT_TRUE(calls_may_be_of(dump, false, 3));
+
+  const json all = {{"version", "2.9"},
+                    {"pg_config",
+                     {{"0", {{"name", "0"}, {"desc", "default_pg"}, {"ranks", "[0, 1, 2, 3]"}}},
+                      {"5", {{"name", "5"}, {"desc", "pp"}, {"ranks", "[2, 3]"}}}}},
+                    {"entries",
+                     {{{"pg_id", 0},
+                       {"process_group", {"0", "default_pg"}},
+                       {"collective_seq_id", 7},
+                       {"profiling_name", "nccl:all_reduce"},
+                       {"time_created_ns", 1'758'610'505'000'000'000},
+                       {"state", "scheduled"}}}}};
+  const std::string bytes = all.dump();
+  for (const auto& [path, known] : std::map<const char*, bool>{{"comm_lib_trace_rank_0", true},
+                                                               {"run/nccl_trace_rank_0.gz", true},
+                                                               {"_dump_0", false},
+                                                               {"comm_lib_trace_rank_4", false},
+                                                               {"comm_lib_trace_rank_0b", false}}) {
+    const RankImport import =
+        import_bytes(std::as_bytes(std::span(bytes.data(), bytes.size())), path).value();
+    EXPECT_EQ(import.rank_known, known) << path;
+    if (known) {
+      EXPECT_EQ(import.trace.rank, 0) << path;
+      EXPECT_THAT(import.warnings, IsEmpty()) << path;
+    }
+  }
 }
 
 TEST(RankOfADump, WithoutANumberTheDumpTells) {
