@@ -23,6 +23,7 @@
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/rank/merge.h"
 #include "analyzer/import/rank/rank_import.h"
+#include "analyzer/import/rank/workers.h"
 #include "analyzer/import/run/run.h"
 #include "analyzer/import/several_recordings.h"
 #include "analyzer/model/stopped.h"
@@ -191,6 +192,7 @@ Result<Job> import_all(const std::vector<std::string>& paths, const ImportOption
   if (options.stop.stop_requested()) return Error{"stopped before all was read"};
   // One file, one reason: nothing to add.
   if (ranks.empty() && warnings.size() == 1) return Error{std::move(warnings.front().message)};
+  settle_workers(ranks, found.value().files.size() == 1);
   if (const Status status = join_cycles(ranks, options.cycle, warnings); !status.ok()) return status.error();
   if (paths.size() == 1)
     if (const Status status = must_be_one_job(paths.front(), ranks); !status.ok()) return status.error();

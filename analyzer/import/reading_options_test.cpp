@@ -136,5 +136,40 @@ TEST_F(CyclesOfAJob, OneAloneIsReadWhereItIsChosen) {
   EXPECT_THAT(none.error().message, HasSubstr("--cycle 4: there are 3 cycles of each process at most"));
 }
 
+// One process's profile of one step that says nothing of ranks, as export_chrome_trace() writes it; times in
+// seconds.
+std::string lone_profile(int step, int process) {
+  return fmt::format(
+      R"({{"baseTimeNanoseconds": 1700000000000000000, "traceEvents": [
+  {{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{0}", "pid": {1}, "tid": 1, "ts": {0}000000, "dur": 100}},
+  {{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": {1}, "tid": 1, "ts": {0}000001, "dur": 2, "args": {{"correlation": 1}}}},
+  {{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": {0}000010, "dur": {1}, "args": {{"device": 0, "stream": 7, "correlation": 1}}}}]}})",
+      step, process);
+}
+
+TEST(NumbersInNames, AreRanksOnlyWhereTheFilesAreOfSeveralProcesses) {
+  struct File {
+    const char* name;
+    int step, process;
+  };
+  const auto ranks_of = [](const std::vector<File>& files) {
+    const TemporaryFolder folder;
+    for (const File& file : files) folder.write(file.name, lone_profile(file.step, file.process));
+    const Job job = must(import_job({folder.path().string()}));
+    std::vector<std::int32_t> ranks;
+    for (const RankTrace& rank : job.ranks) ranks.push_back(rank.rank);
+    EXPECT_EQ(job.world_size, static_cast<std::int32_t>(ranks.size())) << "ranks of an invented job";
+    return ranks;
+  };
+  EXPECT_THAT(ranks_of({{"trace_6.json", 2, 20}, {"trace_12.json", 8, 20}, {"trace_18.json", 14, 20}}),
+              ElementsAre(0));
+  EXPECT_THAT(ranks_of({{"step_500.json", 500, 20}}), ElementsAre(0));
+  EXPECT_THAT(ranks_of({{"vm_1.1796047642500863723.pt.trace.json", 2, 1}}), ElementsAre(0));
+  EXPECT_THAT(ranks_of({{"host_100.1700000000000000000.pt.trace.json", 2, 100},
+                        {"host_100.1700000001000000000.pt.trace.json", 8, 100}}),
+              ElementsAre(0));
+  EXPECT_THAT(ranks_of({{"trace_0.json", 2, 20}, {"trace_1.json", 2, 21}}), ElementsAre(0, 1));
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer

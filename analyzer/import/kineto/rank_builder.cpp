@@ -228,7 +228,12 @@ bool RankBuilder::keeps(const EventFields& fields, const Times& times) {
                                          : kept_.keeps(times.begin, times.end, fields.name);
 }
 
+void RankBuilder::note_process(const EventFields& fields) {
+  if (import_.process == 0) import_.process = whole_number(fields.process).value_or(0);
+}
+
 void RankBuilder::launch_event(const EventFields& fields, const Times& times) {
+  note_process(fields);
   const std::optional<std::int64_t> correlation = whole_number(fields.arguments.correlation);
   const bool keep = kept_.keeps(times.begin, times.end);
   if (!keep && !correlation) return;
@@ -247,7 +252,7 @@ void RankBuilder::launch_event(const EventFields& fields, const Times& times) {
 
 void RankBuilder::operator_event(const EventFields& fields, const Times& times) {
   operators_seen_ = true;
-  if (import_.process == 0) import_.process = whole_number(fields.process).value_or(0);
+  note_process(fields);
   if (wants_operators_ && computes(fields.name))
     operators_.add_computation({times.begin, times.end}, threads_.find(fields.process, fields.thread),
                                names_.find(fields.name).id);

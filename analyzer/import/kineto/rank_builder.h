@@ -53,6 +53,7 @@ class RankBuilder : public EventSink {
 
   bool times(const EventFields& fields, Times& out);
   void device_event(const EventFields& fields, const Times& times);
+  void note_process(const EventFields& fields);  // of an event of the host
   void launch_event(const EventFields& fields, const Times& times);
   void host_event(const EventFields& fields, const Times& times);
   void operator_event(const EventFields& fields, const Times& times);

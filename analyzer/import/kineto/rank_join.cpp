@@ -181,8 +181,15 @@ std::optional<std::vector<std::int32_t>> possible_ranks(const std::vector<GroupT
   return possible && !possible->empty() ? possible : std::nullopt;
 }
 
+// The number in the name is the process's: the profiler calls files so, and the events say no other.
+bool names_its_process(const RankImport& import, bool says_rank) {
+  const std::optional<HandlerName> name = handler_file_name(import.trace.file);
+  return name && (import.process == name->process || (import.process == 0 && !says_rank));
+}
+
 // A number in the name is the rank where "rank" or "worker" stands before it, and else (it may be a step, a
-// process, a date) where the content agrees, or says nothing and the number is small.
+// date) where the content agrees, or says nothing and the number is small: a guess then, which may be taken
+// back when all files are known (workers.h).
 void RankBuilder::settle_rank(const std::vector<GroupTable::Resolved>& groups) {
   if (import_.rank_known) return;
   const std::string& file = import_.trace.file;
@@ -194,13 +201,18 @@ void RankBuilder::settle_rank(const std::vector<GroupTable::Resolved>& groups) {
         fmt::format("{}: no distributedInfo.rank in the file; taken as rank {} {}", file, rank, from));
   };
   const std::optional<std::vector<std::int32_t>> possible = possible_ranks(groups);
-  const std::optional<NumberInName> named = number_in_file_name(file);
+  if (possible && possible->size() > 1) import_.possible_ranks = *possible;
+  std::optional<NumberInName> named = number_in_file_name(file);
+  if (named && names_its_process(import_, named->says_rank)) named.reset();
   if (named) {
     const bool fits = !possible || std::binary_search(possible->begin(), possible->end(), named->number);
     const bool in_world = import_.world_size == 0 || named->number < import_.world_size;
     const bool believable = named->says_rank ? named->number < kMaxRanks
                                              : possible.has_value() || named->number < kMaxUnsaidRanks;
-    if (fits && in_world && believable) return take(named->number, "from its name");
+    if (fits && in_world && believable) {
+      import_.rank_is_guessed = !named->says_rank && !(possible && possible->size() == 1);
+      return take(named->number, "from its name");
+    }
   }
   if (possible && possible->size() == 1)
     take(possible->front(), "as the only one that is in all of its groups");

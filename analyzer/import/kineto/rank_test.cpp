@@ -33,6 +33,29 @@ TEST(RankOfAFile, IsNoDateAndNoProcess) {
   EXPECT_EQ(rank_of("gpu-worker_30211.1694128201545.pt.trace.json", plain), -1) << "a host and a process";
 }
 
+// tensorboard_trace_handler's own names: HOST_PID.TIMESTAMP. In a container the process's number is small.
+// The events are of process 100.
+TEST(RankOfAFile, IsNoProcessThatTheEventsNameToo) {
+  const std::vector<std::string> events{launch("1", "1", 1), kernel("k", "1", "2", 1)};
+  EXPECT_EQ(rank_of("vm_100.1796047642500863723.pt.trace.json", events), -1);
+  EXPECT_EQ(rank_of("gpu-worker_100.1694128201545.pt.trace.json", events), -1);
+  EXPECT_EQ(rank_of("node1.cluster_100.1694128201545.pt.trace.json", events), -1);
+  EXPECT_EQ(rank_of("vm_1.1796047642500863723.pt.trace.json", {kernel("k", "1", "2", 1)}), -1)
+      << "no event names a process";
+  EXPECT_EQ(rank_of("worker_3.1694128201545.pt.trace.json", events), 3) << "a name that somebody gave";
+  EXPECT_EQ(rank_of("rank_100.1694128201545.pt.trace.json", events), 100) << "a name that somebody gave";
+  EXPECT_EQ(rank_of("trace_100.json", events), 100) << "no name of that kind";
+}
+
+TEST(RankOfAFile, IsAGuessWhereNothingSaysThatANumberIsOne) {
+  const auto guessed = [](const std::string& name, const std::string& event) {
+    return import_text(document({event}, R"("schemaVersion": 1)"), {}, name).rank_is_guessed;
+  };
+  EXPECT_TRUE(guessed("step_500.json", kernel("k", "1", "2", 1)));
+  EXPECT_TRUE(guessed("trace_0.json", all_reduce("1", "[0, 1]"))) << "it may be a step all the same";
+  EXPECT_FALSE(guessed("rank_5.json", kernel("k", "1", "2", 1)));
+}
+
 TEST(RankOfAFile, TheContentIsAskedFirst) {
   const std::vector<std::string> of_two{all_reduce("1", "[0, 2048]")};
   EXPECT_EQ(rank_of("trace_2048.json", of_two), 2048);

@@ -77,6 +77,34 @@ std::optional<NumberInName> number_in_file_name(std::string_view path) {
   return number ? std::optional(NumberInName{*number, false}) : std::nullopt;
 }
 
+std::optional<HandlerName> handler_file_name(std::string_view path) {
+  if (const std::size_t slash = path.rfind('/'); slash != std::string_view::npos)
+    path.remove_prefix(slash + 1);
+  for (const std::string_view end : {".gz", ".pt.trace.json"}) {
+    if (path.ends_with(end))
+      path.remove_suffix(end.size());
+    else if (end != ".gz")
+      return std::nullopt;
+  }
+  // A time in ms, or in ns: of this century.
+  constexpr std::size_t kShortestTime = 12;
+  const auto take_last_digits = [&path](char before) {
+    std::size_t begin = path.size();
+    while (begin > 0 && is_digit(path[begin - 1])) --begin;
+    const std::string_view digits = path.substr(begin);
+    if (digits.empty() || begin < 2 || path[begin - 1] != before) return std::string_view();
+    path.remove_suffix(digits.size() + 1);
+    return digits;
+  };
+  if (take_last_digits('.').size() < kShortestTime) return std::nullopt;
+  const std::optional<std::int64_t> process = parse_number<std::int64_t>(take_last_digits('_'));
+  if (!process) return std::nullopt;
+  HandlerName name{std::string(path), *process};
+  std::string_view last = path.substr(path.size() - std::min<std::size_t>(path.size(), 4));
+  if (last == "rank" || last == "Rank" || last == "RANK") return std::nullopt;
+  return name;
+}
+
 std::optional<std::int32_t> rank_in_file_name(std::string_view path) {
   const std::optional<NumberInName> found = number_in_file_name(path);
   if (!found || found->number >= (found->says_rank ? kMaxRanks : kMaxUnsaidRanks)) return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace lockstep::analyzer {
@@ -21,6 +22,14 @@ struct NumberInName {
   bool says_rank = false;  // "rank" stands before it, or "worker" before a small one
 };
 std::optional<NumberInName> number_in_file_name(std::string_view path);
+
+// What torch.profiler's tensorboard_trace_handler calls its files, where it is told no name:
+// HOST_PID.TIMESTAMP.pt.trace.json. A host that ends with "rank" is a name that somebody gave.
+struct HandlerName {
+  std::string host;
+  std::int64_t process = 0;
+};
+std::optional<HandlerName> handler_file_name(std::string_view path);
 
 // As people sort: numbers within names by their value, and a name before those that begin with it, whatever
 // follows their first dots (`rank-1.json`, `rank-1-copy.json`, `rank-2.json`, `rank-10.json`). A strict

@@ -40,6 +40,9 @@ std::string name_possible(const std::vector<std::int32_t>& ranks) {
 
 // Why a file is of no known rank.
 std::string why_unknown(const RankImport& import) {
+  if (import.rank_is_guessed && import.possible_ranks.empty())
+    return fmt::format("{}: no rank in the file, and nothing says that the number in its name is one",
+                       import.trace.file);
   if (import.possible_ranks.empty())
     return fmt::format("{}: neither the file nor its name says which rank it is", import.trace.file);
   return fmt::format("{}: its groups say that it is {}, and its name does not say which of them",
@@ -52,6 +55,9 @@ std::string advice(const RankImport& import) {
   if (import.trace.activities.empty() && import.trace.ending.operations.empty())
     return "It holds no GPU kernels either: it is no trace of one rank. A timeline that holds several ranks, "
            "one a pid, is not read; torch.profiler writes one file a rank";
+  if (import.source == "kineto")
+    return "Name it rank-<N>.json (of several files of one process: rank-<N>_1.json, rank-<N>_2.json, …), or "
+           "analyze it alone";
   return import.possible_ranks.empty() ? "Name it rank-<N>.json" : "Name it rank-<N>";
 }
 

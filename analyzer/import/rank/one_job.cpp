@@ -290,14 +290,15 @@ void leave_out_copies(std::vector<RankImport>& imports, std::vector<Warning>& wa
   });
 }
 
-// Those of later files count on from those before.
+// Those of later files count on from those before. Workers have their numbers: some may be left out by now.
 void number_assumed_ranks(std::vector<RankImport>& imports, std::vector<Warning>& warnings) {
   constexpr std::size_t kSaid = 16;
   std::vector<std::string> said;
   std::int32_t next = 0;
   for (RankImport& import : imports) {
     if (!import.rank_is_assumed) continue;
-    import.trace.rank = next++;
+    import.trace.rank = import.worker >= 0 ? import.worker : next;
+    ++next;
     if (said.size() < kSaid)
       said.push_back(
           fmt::format("{} of {} is rank {}", import.trace.device, file_name(import), import.trace.rank));
