@@ -24,8 +24,7 @@ Job opened(const std::vector<std::string>& events, bool keep_host_ranges) {
   const TemporaryFolder folder;
   ImportOptions options;
   options.keep_host_ranges = keep_host_ranges;
-  return must(open_job({folder.write("rank-0.json",
-                                     kineto::document(events, R"("distributedInfo": {"rank": 0,
+  return must(open_job({folder.write("rank-0.json", kineto::document(events, R"("distributedInfo": {"rank": 0,
                                                                 "world_size": 1})"))},
                        options));
 }
@@ -99,10 +98,9 @@ TEST(ShortRanges, OfOtherNamesAreLeftOut) {
         kineto::annotation("evaluation.py(3): score", at(10'200 + i * 2'000), "50", 1, "python_function"));
   }
   const Job job = opened(events, false);
-  EXPECT_TRUE(std::all_of(job.ranks[0].host_ranges.begin(), job.ranks[0].host_ranges.end(),
-                          [&](const HostRange& range) {
-                            return job.strings.view(range.name) == "Optimizer.step#SGD.step";
-                          }));
+  EXPECT_TRUE(std::all_of(
+      job.ranks[0].host_ranges.begin(), job.ranks[0].host_ranges.end(),
+      [&](const HostRange& range) { return job.strings.view(range.name) == "Optimizer.step#SGD.step"; }));
 }
 
 }  // namespace

@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/model/phase_names.h"
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/metrics/windows.h"
 #include "analyzer/model/job.h"
+#include "analyzer/model/phase_names.h"
 #include "analyzer/report/report.h"
 
 namespace lockstep::analyzer {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/account/phase_names.h"
+#include "analyzer/model/phase_names.h"
 
 namespace lockstep::analyzer {
 

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/model/phase_names.h"
 #include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/host_names.h"
+#include "analyzer/model/phase_names.h"
 #include "analyzer/report/quantity.h"
 #include "base/time_math.h"
 

@@ -133,8 +133,7 @@ void read_ranges(Database& database, bool keep_all, Report& report) {
     } else if (names_data_loading(name)) {
       kind = HostKind::data_loading;
     }
-    if (kind == HostKind::other && !keep_all &&
-        !process->kept.keeps(rows.integer(0), rows.integer(1), name))
+    if (kind == HostKind::other && !keep_all && !process->kept.keeps(rows.integer(0), rows.integer(1), name))
       continue;
     process->host_ranges.push_back(
         {rows.integer(0), rows.integer(1), thread, process->names.intern(name), kind});

@@ -1,5 +1,5 @@
-// Which host ranges an import keeps: the one rule of all importers. Most of a profile's ranges are short and say
-// nothing that is asked for later; they would take most of its memory.
+// Which host ranges an import keeps: the one rule of all importers. Most of a profile's ranges are short and
+// say nothing that is asked for later; they would take most of its memory.
 #pragma once
 
 #include <cstddef>

@@ -31,9 +31,9 @@ TEST(KeptRanges, ShortOnesThatTellOfStepsOrPhases) {
 TEST(KeptRanges, OneOfThoseThatSayThatTheRankTrains) {
   KeptRanges kept;
   EXPECT_TRUE(kept.keeps(0, 10, "autograd::engine::evaluate_function: AddmmBackward0"));
-  for (const char* name : {"autograd::engine::evaluate_function: AddmmBackward0",
-                           "autograd::engine::evaluate_function: MulBackward0", "backward",
-                           "Optimizer.zero_grad#SGD.zero_grad"})
+  for (const char* name :
+       {"autograd::engine::evaluate_function: AddmmBackward0",
+        "autograd::engine::evaluate_function: MulBackward0", "backward", "Optimizer.zero_grad#SGD.zero_grad"})
     EXPECT_FALSE(kept.keeps(0, 10, name)) << name;
   EXPECT_TRUE(kept.keeps(0, 10, "Optimizer.step#SGD.step"));
 }
