@@ -163,17 +163,31 @@ constexpr std::array kRows{
     Row{"UCC", "", In::prefix, "ucc_ec_cuda_", Operation::unknown},
 };
 
+using Span = CommunicationName::Span;
+
 struct Range {
   const char* library;
   std::string_view prefix;
+  Span span = Span::whole;
 };
 constexpr std::array kRanges{
-    Range{"NCCL", "nccl:"},     Range{"RCCL", "rccl:"},
-    Range{"Gloo", "gloo:"},     Range{"UCC", "ucc:"},
-    Range{"MPI", "mpi:"},       Range{"oneCCL", "xccl:"},
-    Range{"oneCCL", "ccl:"},    Range{"oneCCL", "oneccl_bindings_for_pytorch::"},
-    Range{"PyTorch", "c10d::"}, Range{"PyTorch", "_c10d_functional::"},
-    Range{"MPI", "MPI_"},       Range{"PyTorch symmetric memory", "symm_mem::"},
+    Range{"NCCL", "nccl:"},
+    Range{"RCCL", "rccl:"},
+    Range{"Gloo", "gloo:"},
+    Range{"UCC", "ucc:"},
+    Range{"MPI", "mpi:"},
+    Range{"oneCCL", "xccl:"},
+    Range{"oneCCL", "ccl:"},
+    Range{"oneCCL", "oneccl_bindings_for_pytorch::", Span::call},
+    Range{"oneCCL", "torch_ccl::", Span::call},
+    Range{"PyTorch", "c10d::", Span::issue},
+    Range{"PyTorch", "_c10d_functional::", Span::issue},
+    Range{"PyTorch", "c10d_functional::", Span::issue},  // up to PyTorch 2.2
+    Range{"MPI", "MPI_"},
+    Range{"PyTorch symmetric memory", "symm_mem::", Span::call},
+    Range{"vLLM", "vllm::all_reduce", Span::call},
+    Range{"vLLM", "vllm::all_gather", Span::call},
+    Range{"vLLM", "vllm::reduce_scatter", Span::call},
 };
 
 constexpr std::array kCollectives{"reducescatter", "allreduce", "allgather", "alltoall"};
@@ -294,7 +308,7 @@ std::optional<CommunicationName> communication_range(std::string_view name) {
   if (name.empty()) return std::nullopt;
   for (const Range& range : kRanges)
     if (name.front() == range.prefix.front() && name.starts_with(range.prefix))
-      return CommunicationName{operation_in_name(name.substr(range.prefix.size())), range.library};
+      return CommunicationName{operation_in_name(name), range.library, false, range.span};
   return std::nullopt;
 }
 

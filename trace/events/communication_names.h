@@ -2,6 +2,7 @@
 // that the recorder and all importers go by. The names are those of the libraries' public sources.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -13,6 +14,13 @@ struct CommunicationName {
   Operation operation = Operation::unknown;  // unknown: the name does not say
   const char* library = "";                  // "NCCL", "DeepEP", …
   bool computes = false;                     // a GEMM (or the like) and a collective in one kernel
+  // What a range on the host lasts for.
+  enum class Span : std::uint8_t {
+    whole,  // from its issue to its end, whichever thread it is written down under
+    call,   // what its thread does for it: an operator of the library
+    issue,  // only until it is handed over to what runs it
+  };
+  Span span = Span::whole;
 };
 
 // What a kernel of this name communicates. The name is as profilers write it: mangled, or demangled with or

@@ -122,14 +122,19 @@ TEST(CommunicationRange, IsKnownByItsPrefix) {
                           {"mpi:broadcast", "MPI", Operation::broadcast},
                           {"MPI_Allreduce", "MPI", Operation::all_reduce},
                           {"c10d::_allgather_base_", "PyTorch", Operation::all_gather},
-                          {"_c10d_functional::reduce_scatter_tensor", "PyTorch", Operation::reduce_scatter}};
+                          {"_c10d_functional::reduce_scatter_tensor", "PyTorch", Operation::reduce_scatter},
+                          {"c10d_functional::all_reduce", "PyTorch", Operation::all_reduce},
+                          {"oneccl_bindings_for_pytorch::allreduce", "oneCCL", Operation::all_reduce},
+                          {"torch_ccl::allgather", "oneCCL", Operation::all_gather},
+                          {"vllm::all_reduce", "vLLM", Operation::all_reduce}};
   for (const Known& known : ranges) {
     const auto found = communication_range(known.name);
     ASSERT_TRUE(found.has_value()) << known.name;
     EXPECT_STREQ(found->library, known.library) << known.name;
     EXPECT_EQ(found->operation, known.operation) << known.name;
   }
-  for (const char* name : {"aten::gather", "DistributedDataParallel.forward", "", "all_reduce", "MPIX"})
+  for (const char* name : {"aten::gather", "DistributedDataParallel.forward", "", "all_reduce", "MPIX",
+                           "vllm::unified_attention"})
     EXPECT_FALSE(communication_range(name).has_value()) << name;
 }
 
@@ -154,6 +159,13 @@ TEST(CommunicationKernel, IsKnownByItsMangledName) {
         "void executor_kernel<true>(int)"})
     EXPECT_FALSE(communication_kernel(name).has_value()) << name;
   EXPECT_EQ(operation_in_name("_ZN2my4ringI9AllGatherEEvv"), Operation::unknown);
+}
+
+TEST(CommunicationRange, LastsForAllOfItOrForACall) {
+  using Span = CommunicationName::Span;
+  EXPECT_EQ(communication_range("gloo:all_reduce")->span, Span::whole);
+  EXPECT_EQ(communication_range("oneccl_bindings_for_pytorch::allreduce")->span, Span::call);
+  EXPECT_EQ(communication_range("c10d::allreduce_")->span, Span::issue);
 }
 
 TEST(LooksLikeCommunication, WhereANameSpeaksOfIt) {

@@ -3,8 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "trace/events/communication_names.h"
-
 namespace lockstep::analyzer::kineto {
 
 Category category_of(std::string_view cat) {
@@ -36,10 +34,6 @@ Category category_of(std::string_view cat) {
   for (const auto& [text, category] : kCategories)
     if (text == cat) return category;
   return Category::other;
-}
-
-bool is_communication_range(std::string_view name) {
-  return trace::communication_range(name).has_value();
 }
 
 }  // namespace lockstep::analyzer::kineto

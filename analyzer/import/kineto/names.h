@@ -13,7 +13,4 @@ namespace lockstep::analyzer::kineto {
 enum class Category : std::uint8_t { other, kernel, copy, sync, launch, host, operation, python, overhead };
 Category category_of(std::string_view cat);
 
-// Whether a range of this name surrounds the launch of communication: `nccl:all_reduce`.
-bool is_communication_range(std::string_view name);
-
 }  // namespace lockstep::analyzer::kineto

@@ -16,12 +16,5 @@ TEST(CategoryOf, KnowsOldAndNewNames) {
   for (const char* name : {"", "ac2g", "KERNEL"}) EXPECT_EQ(category_of(name), Category::other) << name;
 }
 
-TEST(CommunicationRange, IsPyTorchs) {
-  EXPECT_TRUE(is_communication_range("nccl:all_reduce"));
-  EXPECT_TRUE(is_communication_range("gloo:all_reduce"));
-  for (const char* name : {"nccl", "all_reduce", "aten::gather", ""})
-    EXPECT_FALSE(is_communication_range(name)) << name;
-}
-
 }  // namespace
 }  // namespace lockstep::analyzer::kineto

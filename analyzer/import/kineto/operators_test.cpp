@@ -56,6 +56,83 @@ TEST(Operators, OfTheCpuAreItsCompute) {
   EXPECT_EQ(trace.lanes[trace.activities.front().lane].kind, LaneKind::compute_thread);
 }
 
+struct Communicates {
+  std::string name;
+  Nanoseconds begin, end;
+  Operation operation;
+  bool operator==(const Communicates&) const = default;
+};
+std::vector<Communicates> communication_of(const RankImport& import) {
+  std::vector<Communicates> all;
+  for (const Communication& communication : import.trace.communications) {
+    const Activity& activity = import.trace.activities[communication.activity];
+    EXPECT_EQ(import.trace.lanes[activity.lane].kind, LaneKind::communication);
+    all.push_back({std::string(import.strings.view(activity.name)), activity.begin, activity.end,
+                   communication.operation});
+  }
+  return all;
+}
+std::vector<std::string> computed_by(const RankImport& import) {
+  std::vector<std::string> names;
+  for (const Activity& activity : import.trace.activities)
+    if (activity.activity_class == Class::compute) names.emplace_back(import.strings.view(activity.name));
+  return names;
+}
+
+// One table says which operators communicate: what they compute for it, and their own parts, are part of it.
+TEST(Operators, OfCommunicationAreNoCompute) {
+  const RankImport import = import_text(
+      document({op("aten::mm", "10", "50"), op("oneccl_bindings_for_pytorch::allreduce", "100", "80"),
+                op("aten::add_", "110", "5"), op("torch_ccl::cpu::allreduce", "120", "50"),
+                op("aten::relu", "190", "5"), op("vllm::all_gather", "200", "40"),
+                op("vllm::unified_attention", "250", "10")}));
+  EXPECT_THAT(
+      communication_of(import),
+      testing::ElementsAre(
+          Communicates{"oneccl_bindings_for_pytorch::allreduce", 100'000, 180'000, Operation::all_reduce},
+          Communicates{"vllm::all_gather", 200'000, 240'000, Operation::all_gather}));
+  EXPECT_THAT(computed_by(import), testing::ElementsAre("aten::mm", "aten::relu", "vllm::unified_attention"));
+}
+
+// Up to PyTorch 1.11 ranges are operators, too.
+TEST(Operators, RangesOfCommunicationCountWhateverTheirCategory) {
+  for (const char* category : {"user_annotation", "cpu_op", "Operator"}) {
+    const RankImport import = import_text(
+        document({op("aten::mm", "10", "50"), annotation("gloo:all_reduce", "70", "30", 1, category)}));
+    EXPECT_THAT(communication_of(import),
+                testing::ElementsAre(Communicates{"gloo:all_reduce", 70'000, 100'000, Operation::all_reduce}))
+        << category;
+  }
+}
+
+// Not twice: the operator surrounds what it hands over.
+TEST(Operators, ThatOnlyIssueAreNoCommunicationOfTheirOwn) {
+  const RankImport import = import_text(
+      document({op("vllm::all_reduce", "100", "80"), op("aten::copy_", "101", "5"),
+                op("c10d::allreduce_", "110", "10"), op("c10d_functional::all_reduce", "300", "9"),
+                annotation("gloo:all_reduce", "112", "60", 3)}));
+  EXPECT_THAT(communication_of(import),
+              testing::ElementsAre(Communicates{"gloo:all_reduce", 112'000, 172'000, Operation::all_reduce}));
+  EXPECT_THAT(computed_by(import), testing::ElementsAre("aten::copy_"));
+}
+
+TEST(Operators, AnnotationsCommunicateWhereTheUserSaysSo) {
+  const auto patterns = CommunicationPatterns::parse({"my_all_?reduce=all_reduce"});
+  ASSERT_TRUE(patterns.ok());
+  Options options;
+  options.communication = patterns.value().get();
+  const std::string text = document(
+      {op("aten::mm", "10", "50"), annotation("my_allreduce", "100", "80"), op("aten::add_", "110", "5"),
+       annotation("other", "200", "10"), annotation("mylib::my_all_reduce", "220", "10"),
+       annotation("my_allreduce.py(3): run", "300", "10", 1, "python_function")});
+  EXPECT_THAT(
+      communication_of(import_text(text, options)),
+      testing::ElementsAre(Communicates{"my_allreduce", 100'000, 180'000, Operation::all_reduce},
+                           Communicates{"mylib::my_all_reduce", 220'000, 230'000, Operation::all_reduce}));
+  EXPECT_THAT(computed_by(import_text(text, options)), testing::ElementsAre("aten::mm"));
+  EXPECT_THAT(communication_of(import_text(text)), IsEmpty());
+}
+
 // Where a device computes, the CPU's operators are host time.
 TEST(Operators, AreNothingBesideKernels) {
   const RankImport import =
@@ -108,7 +185,8 @@ TEST(Operators, ComputeByTheirNames) {
     EXPECT_TRUE(computes(name)) << name;
   for (const char* name :
        {"", "::", "AddmmBackward0", "autograd::engine::evaluate_function: X",
-        "torch::autograd::AccumulateGrad", "c10d::allreduce_", "_c10d_functional::wait_tensor"})
+        "torch::autograd::AccumulateGrad", "c10d::allreduce_", "_c10d_functional::wait_tensor",
+        "c10d_functional::all_reduce", "torch_ccl::allreduce", "symm_mem::one_shot_all_reduce"})
     EXPECT_FALSE(computes(name)) << name;
 }
 

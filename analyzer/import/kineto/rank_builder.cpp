@@ -12,6 +12,7 @@
 #include "analyzer/import/kineto/module_places.h"
 #include "analyzer/import/rank/names.h"
 #include "analyzer/import/rank/training_mark.h"
+#include "trace/events/communication_names.h"
 #include "trace/events/launch_shape.h"
 
 namespace lockstep::analyzer::kineto {
@@ -222,6 +223,31 @@ void RankBuilder::add_communication(const DeviceArguments& arguments, Operation 
   import_.trace.communications.push_back(communication);
 }
 
+// Where no device computes: what communicates on the CPU.
+void RankBuilder::communicate(const EventFields& fields, const Times& times,
+                              const std::optional<trace::CommunicationName>& known) {
+  using Span = trace::CommunicationName::Span;
+  const TimeSpan time{times.begin, times.end};
+  if (known && known->span == Span::whole)
+    operators_.add_communication(time, names_.find(fields.name).id, known->operation);
+  std::optional<Operation> called;
+  if (known && known->span == Span::call)
+    called = known->operation;
+  else if (!known &&
+           (fields.kind == Category::host || !computes(fields.name)))  // else settle_communication()
+    called = said_by_user(fields.name);
+  if (called)
+    operators_.add_call(time, threads_.find(fields.process, fields.thread), names_.find(fields.name).id,
+                        *called);
+}
+
+std::optional<Operation> RankBuilder::said_by_user(std::string_view raw) {
+  if (options_.communication == nullptr) return std::nullopt;
+  const auto [known, fresh] = said_by_user_.try_emplace(std::string(raw));
+  if (fresh) known->second = options_.communication->find(unescape(raw));
+  return known->second;
+}
+
 // Functions of Python are many, and frameworks name none of them for a step or a phase.
 bool RankBuilder::keeps(const EventFields& fields, const Times& times) {
   return fields.kind == Category::python ? kept_.keeps(times.begin, times.end)
@@ -260,13 +286,11 @@ void RankBuilder::operator_event(const EventFields& fields, const Times& times) 
 }
 
 void RankBuilder::host_event(const EventFields& fields, const Times& times) {
-  if (is_communication_range(fields.name)) {
-    const Operation operation = operation_in_name(fields.name);
-    ranges_.add({threads_.find(fields.process, fields.thread), times.begin, times.end, operation});
-    // c10d's calls only issue it.
-    if (wants_operators_ && fields.kind == Category::host)
-      operators_.add_communication({times.begin, times.end}, names_.find(fields.name).id, operation);
-  }
+  const std::optional<trace::CommunicationName> communication = trace::communication_range(fields.name);
+  if (communication)
+    ranges_.add(
+        {threads_.find(fields.process, fields.thread), times.begin, times.end, communication->operation});
+  if (wants_operators_ && fields.kind != Category::python) communicate(fields, times, communication);
   if (const std::optional<NamedPass> pass = microbatch_pass(fields.name))
     passes_.push_back({times.begin, times.end, *pass});
   const std::optional<std::int64_t> step = profiler_step(fields.name);

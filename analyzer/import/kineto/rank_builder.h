@@ -22,6 +22,7 @@
 #include "analyzer/import/rank/launches.h"
 #include "analyzer/import/rank/passes.h"
 #include "analyzer/import/rank/rank_import.h"
+#include "trace/events/communication_names.h"
 
 namespace lockstep::analyzer::kineto {
 
@@ -57,6 +58,9 @@ class RankBuilder : public EventSink {
   void launch_event(const EventFields& fields, const Times& times);
   void host_event(const EventFields& fields, const Times& times);
   void operator_event(const EventFields& fields, const Times& times);
+  void communicate(const EventFields& fields, const Times& times,
+                   const std::optional<trace::CommunicationName>& known);
+  std::optional<Operation> said_by_user(std::string_view raw);
   bool keeps(const EventFields& fields, const Times& times);
   void metadata_event(const EventFields& fields);
   void add_communication(const DeviceArguments& arguments, Operation named, Activity& activity);
@@ -84,6 +88,7 @@ class RankBuilder : public EventSink {
   RangeTable ranges_;
   std::vector<PassRange> passes_;
   OperatorTable operators_;
+  std::unordered_map<std::string, std::optional<Operation>> said_by_user_;  // by the raw name
   ProfilerCost cost_;
   ThreadTable threads_;
   std::vector<DeviceLane> lanes_;
