@@ -19,6 +19,7 @@
 
 #include "analyzer/import/importers.h"
 #include "analyzer/import/input_files.h"
+#include "analyzer/import/rank/communication_patterns.h"
 #include "analyzer/import/rank/cycles.h"
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/rank/merge.h"
@@ -178,6 +179,25 @@ std::vector<std::string> runs_left_out(const std::vector<std::string>& paths, co
   return left_out.size() < paths.size() ? left_out : std::vector<std::string>();
 }
 
+// What the user says communicates, and what does not occur: mistyped, or the name of something else.
+void warn_of_patterns_without_use(const CommunicationPatterns& patterns, Job& job) {
+  std::vector<bool> of_activities(job.strings.size(), false);
+  for (const RankTrace& rank : job.ranks)
+    for (const Activity& activity : rank.activities) of_activities[activity.name] = true;
+  std::vector<std::string_view> names;
+  for (std::uint32_t id = 0; id < of_activities.size(); ++id)
+    if (of_activities[id]) names.push_back(job.strings.view(id));
+  for (const std::string& pattern : patterns.not_found_in(names))
+    job.warnings.push_back(
+        {"communication_not_found",
+         fmt::format(
+             "--communication '{}' changes nothing: nothing that computes, copies or communicates has "
+             "such a name. It can name kernels; in a PyTorch profile in which no GPU computes, outermost "
+             "operators and user annotations. Other host ranges it can't",
+             pattern),
+         kNoRank});
+}
+
 Result<Job> import_all(const std::vector<std::string>& paths, const ImportOptions& options) {
   Result<InputFiles> found = find_input_files(paths);
   if (!found.ok()) return found.error();
@@ -220,6 +240,7 @@ Result<Job> import_all(const std::vector<std::string>& paths, const ImportOption
   job.value().end = found.value().end;
   take_exchanges(found.value().clocks, job.value());
   add_files_beside(found.value().beside, job.value());
+  if (options.communication) warn_of_patterns_without_use(*options.communication, job.value());
   return job;
 }
 

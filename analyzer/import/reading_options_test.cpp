@@ -54,6 +54,41 @@ std::map<std::string, Class> classes_of(const Job& job) {
   return classes;
 }
 
+std::vector<std::string> not_found(const Job& job) {
+  std::vector<std::string> messages;
+  for (const Warning& warning : job.warnings)
+    if (warning.code == "communication_not_found") messages.push_back(warning.message);
+  return messages;
+}
+
+TEST(ReadingOptions, WhatTheUserSaysCommunicatesAndDoesNotOccurIsAWarning) {
+  const TemporaryFolder folder;
+  const std::string path = write_kineto(folder);
+  ImportOptions options;
+  options.communication = must(CommunicationPatterns::parse({"my_ring=all_gather", "your_ring=all_gather"}));
+  EXPECT_THAT(not_found(must(import_job({path}, options))), ElementsAre(HasSubstr("'your_ring=all_gather'")));
+  EXPECT_THAT(not_found(must(import_job({path}))), testing::IsEmpty());
+}
+
+// Annotations are found where they count: where no GPU computes.
+TEST(ReadingOptions, AnnotationsCanBeNamedWhereNoGpuComputes) {
+  const auto document = [](const char* category) {
+    return fmt::format(
+        R"({{"distributedInfo": {{"rank": 0, "world_size": 1}}, "traceEvents": [
+  {{"ph": "X", "cat": "{}", "name": "aten::mm", "pid": 0, "tid": 7, "ts": 1, "dur": 2, "args": {{"device": 0, "stream": 7}}}},
+  {{"ph": "X", "cat": "user_annotation", "name": "my_ring", "pid": 9, "tid": 9, "ts": 4, "dur": 2000}}]}})",
+        category);
+  };
+  ImportOptions options;
+  options.communication = must(CommunicationPatterns::parse({"my_ring=all_gather"}));
+  const TemporaryFolder folder;
+  const Job on_cpu = must(import_job({folder.write("cpu-0.json", document("cpu_op"))}, options));
+  EXPECT_THAT(not_found(on_cpu), testing::IsEmpty());
+  EXPECT_EQ(classes_of(on_cpu)["my_ring"], Class::collective);
+  const Job on_gpu = must(import_job({folder.write("gpu-0.json", document("kernel"))}, options));
+  EXPECT_THAT(not_found(on_gpu), ElementsAre(HasSubstr("'my_ring=all_gather' changes nothing")));
+}
+
 TEST(ReadingOptions, WhatTheUserSaysCommunicatesDoesInFilesOfEachKind) {
   using Write = std::string (*)(const TemporaryFolder&);
   for (const auto& [kind, write] : std::map<std::string, Write>{

@@ -20,8 +20,8 @@ namespace {
 
 constexpr auto kCommunicationUnrecognisedRemedies = std::to_array<Remedy>(
     {{"Lockstep",
-      "--communication 'REGEX=operation' (with analyze, view and export) for kernels that communicate; the "
-      "same lines in a file: --communication @FILE"},
+      "--communication 'REGEX=operation' (with analyze, view and export) for kernels that communicate, on CPUs "
+      "for operators or user annotations of a PyTorch profile; the same lines in a file: --communication @FILE"},
      {"PyTorch", "ProfilerActivity.CUDA; on CPUs `lockstep record`, which knows Gloo's operations"}});
 constexpr Explanation kCommunicationUnrecognisedExplained{
     .meaning =
@@ -99,9 +99,11 @@ class Suspects {
   bool any() const { return any_; }
 
   void say_remedy() {
-    finding_.remedy = any_ ? fmt::format("if it communicates, say so: {} (or another operation)", flags_)
-                           : "if the ranks do communicate, say by which kernels: --communication "
-                             "'REGEX=operation'; if they are independent, nothing is wrong";
+    finding_.remedy =
+        any_
+            ? fmt::format("if it communicates, say so: {} (or another operation)", flags_)
+            : "if the ranks do communicate, say by which kernels (in a PyTorch profile of CPUs: operators or user annotations): --communication "
+              "'REGEX=operation'; if they are independent, nothing is wrong";
   }
 
  private:

@@ -48,6 +48,7 @@ bool is_a_word(std::string_view text) {
 
 Status CommunicationPatterns::add(std::string_view text, const std::string& where) {
   Pattern pattern;
+  pattern.text = text;
   std::string_view expression = text;
   if (const std::size_t equals = text.rfind('=');
       equals != std::string_view::npos && is_a_word(trimmed(text.substr(equals + 1)))) {
@@ -75,9 +76,12 @@ Status CommunicationPatterns::add(std::string_view text, const std::string& wher
 Status CommunicationPatterns::add_file(const std::string& path) {
   std::ifstream file(path);
   if (!file) return Error{fmt::format("@{}: can't be read: {}", path, std::strerror(errno))};
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
-    const std::string_view text = trimmed(line);
+    std::string_view text = line;
+    if (number == 1 && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    text = trimmed(text);
     if (text.empty() || text.front() == '#') continue;
     if (const Status status = add(text, fmt::format("{}, line {}", path, number)); !status.ok())
       return status;
@@ -95,6 +99,17 @@ Result<std::shared_ptr<const CommunicationPatterns>> CommunicationPatterns::pars
     if (!status.ok()) return status.error();
   }
   return std::shared_ptr<const CommunicationPatterns>(std::move(patterns));
+}
+
+std::vector<std::string> CommunicationPatterns::not_found_in(
+    const std::vector<std::string_view>& names) const {
+  std::vector<std::string> missing;
+  for (const Pattern& pattern : patterns_)
+    if (std::none_of(names.begin(), names.end(), [&](std::string_view name) {
+          return re2::RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *pattern.expression);
+        }))
+      missing.push_back(pattern.text);
+  return missing;
 }
 
 std::optional<Operation> CommunicationPatterns::find(std::string_view name) const {

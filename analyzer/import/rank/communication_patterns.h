@@ -24,15 +24,19 @@ class CommunicationPatterns {
   // can't be read.
   static Result<std::shared_ptr<const CommunicationPatterns>> parse(const std::vector<std::string>& texts);
 
-  // Which operation kernels (or operators) of this name are; unknown: communication, and the name does not
-  // say which. Empty: no expression is found in it. The first that is counts.
+  // Which operation kernels (on CPUs operators, or annotations) of this name are; unknown: communication, and
+  // the name does not say which. Empty: no expression is found in it. The first that is counts.
   std::optional<trace::Operation> find(std::string_view name) const;
+
+  // Those, as they were given, that are found in none of these names.
+  std::vector<std::string> not_found_in(const std::vector<std::string_view>& names) const;
 
   // Differs where the patterns do: for what was made by them and kept.
   const std::string& identity() const { return identity_; }
 
  private:
   struct Pattern {
+    std::string text;
     std::shared_ptr<const re2::RE2> expression;
     std::optional<trace::Operation> operation;  // empty: by the name
   };

@@ -42,6 +42,25 @@ TEST(CommunicationPatterns, AreReadFromAFileToo) {
   EXPECT_EQ(parsed.value()->find("our own"), std::nullopt);
 }
 
+// As some editors write it.
+TEST(CommunicationPatterns, AFileMayBeginWithAByteOrderMark) {
+  const test::TemporaryFolder folder;
+  for (const char* text :
+       {"\xEF\xBB\xBF^ring=all_reduce\nhalo\n", "\xEF\xBB\xBF# ours\n^ring=all_reduce\n"}) {
+    const auto parsed = CommunicationPatterns::parse({"@" + folder.write("names", text)});
+    ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+    EXPECT_EQ(parsed.value()->find("ring"), Operation::all_reduce);
+    EXPECT_EQ(parsed.value()->find("our ring"), std::nullopt);
+  }
+}
+
+TEST(CommunicationPatterns, KnowWhichAreFoundNowhere) {
+  const auto parsed = CommunicationPatterns::parse({"ring=all_reduce", "hallo", "halo|push"});
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_THAT(parsed.value()->not_found_in({"my_ring", "push_kernel"}), testing::ElementsAre("hallo"));
+  EXPECT_THAT(parsed.value()->not_found_in({}), testing::SizeIs(3));
+}
+
 TEST(CommunicationPatterns, ErrorsSayWhereAndWhatThereIs) {
   EXPECT_THAT(error_of({"("}), AllOf(HasSubstr("'('"), HasSubstr("no regular expression")));
   EXPECT_THAT(error_of({"ring=allreduce"}), AllOf(HasSubstr("'allreduce' is no operation"),
