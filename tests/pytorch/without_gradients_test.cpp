@@ -59,6 +59,22 @@ class WithoutGradients : public TorchTest {
     return found;
   }
 
+  // `count` evaluations, those that the job measured behind the first `untold`.
+  void expect_found(std::size_t count, std::size_t untold = 0) const {
+    const std::vector<Interval> found = evaluations();
+    const Json& measured = own().at("evaluations");
+    ASSERT_EQ(measured.size(), untold + count);
+    ASSERT_EQ(found.size(), count);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      SCOPED_TRACE(i);
+      const auto begin = measured[untold + i][0].get<std::int64_t>(),
+                 end = measured[untold + i][1].get<std::int64_t>();
+      EXPECT_GE(found[i].first, begin);
+      EXPECT_LE(found[i].second, end);
+      EXPECT_GE(found[i].second - found[i].first, (end - begin) / 2) << "the batches of a loop are one";
+    }
+  }
+
  private:
   TemporaryFolder folder_;
   Json own_;
@@ -66,18 +82,22 @@ class WithoutGradients : public TorchTest {
 
 TEST_F(WithoutGradients, EvaluationsOfAPlainModelAreTold) {
   ASSERT_NO_FATAL_FAILURE(record("evaluation"));
-  const std::vector<Interval> found = evaluations();
-  const Json& measured = own().at("evaluations");
-  ASSERT_EQ(measured.size(), 4U)
-      << "around the loop, a block for each batch, a decorated function, after training";
-  ASSERT_EQ(found.size(), 4U);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    SCOPED_TRACE(i);
-    const auto begin = measured[i][0].get<std::int64_t>(), end = measured[i][1].get<std::int64_t>();
-    EXPECT_GE(found[i].first, begin);
-    EXPECT_LE(found[i].second, end);
-    EXPECT_GE(found[i].second - found[i].first, (end - begin) / 2) << "the batches of a loop are one";
-  }
+  expect_found(4);  // around the loop, a block for each batch, a decorated function, after training
+}
+
+TEST_F(WithoutGradients, EvaluationsBetweenCallsOfSetGradEnabledAreTold) {
+  ASSERT_NO_FATAL_FAILURE(record("switch"));
+  expect_found(3);  // two calls, a block for each batch, a decorated function
+}
+
+TEST_F(WithoutGradients, EvaluatingOnceBeforeTrainingHidesNoLaterEvaluation) {
+  ASSERT_NO_FATAL_FAILURE(record("before"));
+  expect_found(3, 1);
+}
+
+TEST_F(WithoutGradients, APlaceThatIsEvaluationIsToldWhereItTookLessThanAStep) {
+  ASSERT_NO_FATAL_FAILURE(record("short"));
+  expect_found(2);
 }
 
 // Seen of a search for hyperparameters, whose ranks then waited for each other: 1.3 s were 0.1 s of
@@ -94,6 +114,11 @@ TEST_F(WithoutGradients, WhatComesBehindTheLastEvaluationIsNone) {
 
 TEST_F(WithoutGradients, WhatTrainingNeedsIsNoEvaluation) {
   ASSERT_NO_FATAL_FAILURE(record("training"));
+  EXPECT_THAT(evaluations(), testing::IsEmpty());
+}
+
+TEST_F(WithoutGradients, WhatEachStageOfTrainingNeedsIsNoEvaluation) {
+  ASSERT_NO_FATAL_FAILURE(record("stages"));
   EXPECT_THAT(evaluations(), testing::IsEmpty());
 }
 
