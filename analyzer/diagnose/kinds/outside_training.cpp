@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/account/account.h"
+#include "analyzer/diagnose/async_saves.h"
 #include "analyzer/diagnose/behind_steps.h"
 #include "analyzer/diagnose/comparable_ranks.h"
 #include "analyzer/diagnose/eval_mode.h"
@@ -39,6 +40,9 @@ constexpr std::string_view kLongestRankAndBehind =
 constexpr auto kCheckpointRemedies = std::to_array<Remedy>(
     {{"PyTorch", "`torch.distributed.checkpoint.async_save`: training goes on once the state is copied"},
      {"PyTorch", "`torch.distributed.checkpoint.save`: each rank saves its part, instead of all on rank 0"},
+     {"PyTorch",
+      "where `async_save` is used already: `async_stager=DefaultStager(StagingOptions())` (pinned memory, on GPUs) "
+      "and `async_checkpointer_type=AsyncCheckpointerType.PROCESS`; so seldom that a save ends before the next"},
      {"the program", "fewer checkpoints, or a faster place for them (a local disk, copied from there)"}});
 constexpr Explanation kCheckpointExplained{
     .meaning = "Training stands still while a checkpoint is saved or loaded.",
@@ -337,6 +341,7 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
         fmt::format("{} of it comes after the last step: once in a run, however many steps that has",
                     format_duration(behind.longest_ns)));
   finding.remedy = reason.remedy;
+  if (reason.kind == &kCheckpoints) say_what_blocks_of_async_saves(context, finding);
   if (reason.kind == &kEvaluation && !finding.rank && is_known_by_mode_alone(context.diagnosis.job))
     say_what_the_mode_tells(finding, how_much);
   finding.lost_ns = std::min(lost, training);

@@ -238,6 +238,23 @@ TEST(OutsideTraining, WhatMostStepsHoldIsFoundAndTheyStaySteady) {
   EXPECT_EQ(finding(of_one, "checkpoints_block").title, "rank 1 saves checkpoints: 200 ms in 40 of 40 steps");
 }
 
+// Seen: "save in the background (async_save)" was said to a program that does.
+TEST(OutsideTraining, WhoSavesInTheBackgroundIsNotToldTo) {
+  const char* const stages = "checkpoint: torch.distributed.checkpoint.async_save";
+  const char* const waits = "checkpoint: waiting for torch.distributed.checkpoint.async_save";
+  const Finding found =
+      finding(report_of_ranges({{0, stages, 3000 * us}, {0, waits, 1000 * us}, {0, "torch.save", 1000 * us}}),
+              "checkpoints_block");
+  EXPECT_THAT(found.remedy, Not(HasSubstr("save in the background")));
+  EXPECT_THAT(found.remedy, HasSubstr("AsyncCheckpointerType.PROCESS"));
+  EXPECT_THAT(found.evidence,
+              Contains(HasSubstr("60.0 % of the time in checkpoints is `async_save` itself")));
+  EXPECT_THAT(found.evidence, Contains(HasSubstr("20.0 % is waiting for one to end")));
+  const Finding others =
+      finding(report_of_ranges({{0, stages, 2000 * us}, {0, "torch.save", 4000 * us}}), "checkpoints_block");
+  EXPECT_THAT(others.remedy, HasSubstr("save in the background")) << "most is saved otherwise";
+}
+
 TEST(OutsideTraining, WhereEveryStepCountsItIsFoundToo) {
   Job job;
   report_of_ranges({{0, "torch.save", 5000 * us}}, 0, 0, {{0, "torch.save", 7000 * us}},
