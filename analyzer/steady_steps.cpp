@@ -155,12 +155,15 @@ std::string what_would_show_drift(std::size_t steps) {
 }  // namespace
 
 StepsWith steps_with(std::span<const StepLength> steps, Phase phase) {
-  const std::int64_t worth = std::max<std::int64_t>(1, median_of(steps) / 20);
+  const std::int64_t median = median_of(steps), worth = std::max<std::int64_t>(1, median / 20);
+  const auto kind = static_cast<std::size_t>(phase);
   StepsWith with;
   std::size_t count = 0;
   for (const StepLength& step : steps) {
-    const std::int64_t ns = step.phase_of_any_ns[static_cast<std::size_t>(phase)];
-    with.holds.push_back(phase == Phase::start_up ? ns > step.ns / 2 : ns >= worth);
+    const std::int64_t ns = step.phase_of_any_ns[kind];
+    const bool is_untouched =
+        step.beside_others_ns[kind] > 0 && step.beside_others_ns[kind] < median + ns / 2;
+    with.holds.push_back(phase == Phase::start_up ? ns > step.ns / 2 : ns >= worth && !is_untouched);
     count += with.holds.back() ? 1 : 0;
   }
   with.is_usual = count > steps.size() / 2;

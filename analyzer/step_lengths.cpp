@@ -1,6 +1,7 @@
 #include "analyzer/step_lengths.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <map>
 
@@ -12,6 +13,7 @@ namespace lockstep::analyzer {
 std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows> windows,
                                      std::span<const Phases> phases) {
   const PhasesOfAny of_any(job, phases);
+  std::map<std::int64_t, std::array<bool, kPhaseCount>> is_own;  // by step: a rank that was in it did it
   std::map<std::int64_t, StepLength> longest;
   for (std::size_t rank = 0; rank < windows.size(); ++rank) {
     for (const StepWindow& step : windows[rank].steps) {
@@ -22,10 +24,17 @@ std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows
       if (const auto scheduled = scheduling_within(job.ranks[rank].scheduling, step.window))
         length.core_wait_ns = std::max(length.core_wait_ns, scheduled->waited_ns);
       for (std::size_t i = 0; i < kPhaseCount; ++i) {
-        length.phase_of_any_ns[i] = std::max(length.phase_of_any_ns[i], of_any.within(rank, i, step.window));
+        const std::int64_t ns = of_any.within(rank, i, step.window);
+        if (ns == 0) continue;
+        length.phase_of_any_ns[i] = std::max(length.phase_of_any_ns[i], ns);
+        length.beside_others_ns[i] = std::max(length.beside_others_ns[i], end - begin);
+        if (phases[rank].of[i].measure_within(begin, end) > 0) is_own[step.number][i] = true;
       }
     }
   }
+  for (const auto& [number, own] : is_own)
+    for (std::size_t i = 0; i < kPhaseCount; ++i)
+      if (own[i]) longest[number].beside_others_ns[i] = 0;
   std::vector<StepLength> lengths;
   lengths.reserve(longest.size());
   for (const auto& [number, length] : longest) lengths.push_back(length);
