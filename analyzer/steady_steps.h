@@ -15,9 +15,9 @@
 
 namespace lockstep::analyzer {
 
-// Which steps hold a phase: a twentieth of the median step or more of it, of any rank while they lasted. Where
-// all who did that were in other steps, or behind their last one, somebody has to have waited for it: the step
-// of a rank meanwhile is longer than the median by half of that.
+// Which steps hold a phase: a twentieth of the median step or more of it, of any rank while they lasted.
+// Where all who did that were in other steps, or behind their last one, somebody has to have waited for it:
+// the step of a rank meanwhile is longer than the median by half of that.
 struct StepsWith {
   std::vector<bool> holds;  // by step
   bool is_usual = false;    // more than half of them do: that is how this loop is

@@ -181,6 +181,8 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
   const RankReport& most = *std::max_element(
       ranks.begin(), ranks.end(), [&](const RankReport& a, const RankReport& b) { return off(a) < off(b); });
   Finding finding = kBlocked.make();
+  if (context.report.world_size == 1)
+    finding.title = "the rank sleeps or is blocked in the middle of its computation";
   finding.place = worst_step_of(context.report, asleep, most.rank);
   const bool is_one = ranks.size() > 1 && off(most) >= lost - lost / 5;
   for (const Finding& said : findings)  // of that rank already, by how late it is

@@ -14,11 +14,11 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-// Two ranks that compute in [0, 400) and [400 + asleep, 1000) µs of each of twelve steps, as a range that was
-// cut is read.
-JobBuilder job_of(Nanoseconds asleep_0, Nanoseconds asleep_1) {
+// Ranks, two of them, that compute in [0, 400) and [400 + asleep, 1000) µs of each of twelve steps, as a
+// range that was cut is read.
+JobBuilder job_of(Nanoseconds asleep_0, Nanoseconds asleep_1, int ranks = 2) {
   JobBuilder job;
-  for (int rank = 0; rank < 2; ++rank) {
+  for (int rank = 0; rank < ranks; ++rank) {
     const Nanoseconds asleep = (rank == 0 ? asleep_0 : asleep_1) * us;
     RankTrace& trace = job.rank(rank).trace();
     trace.device = "cpu";
@@ -46,6 +46,17 @@ TEST(Findings, ASleepInsideAComputationIsHostBoundAndNamed) {
   EXPECT_EQ(report.ranks[0].measures.partition.total(), 12000 * us);
   // It is what host_bound is of: nothing is left to say of that.
   EXPECT_THAT(codes_of(report.findings), Not(Contains("idle_between_computations")));
+}
+
+TEST(Findings, TheOnlyRankIsNotManyRanks) {
+  JobBuilder job = job_of(100, 0, 1);
+  for (int step = 0; step < 12; ++step)
+    job.rank(0).host_range((step * 1000 + 10) * us, (step * 1000 + 300) * us, "evaluation");
+  const Report report = report_of(job);
+  EXPECT_EQ(finding(report, "blocked_in_compute").title,
+            "the rank sleeps or is blocked in the middle of its computation");
+  EXPECT_THAT(finding(report, "evaluation_long").title,
+              HasSubstr("the rank runs the model without training it: 3.48 ms in "));
 }
 
 // Seen: the place was that of the rank that idled longest between its computations.

@@ -283,8 +283,9 @@ void name_other_total(const AccountReport& account, Spending spending, std::int6
 
 // What all ranks do so may be the job's own work. Which it was, eval() or passes without gradients, the range
 // does not tell.
-void say_what_the_mode_tells(Finding& finding, const std::string& how_much) {
-  finding.title = fmt::format("ranks run the model without training it: {}", how_much);
+void say_what_the_mode_tells(const Report& report, Finding& finding, const std::string& how_much) {
+  finding.title = fmt::format("{} the model without training it: {}",
+                              report.world_size == 1 ? "the rank runs" : "ranks run", how_much);
   finding.accuses = Accused::nobody;
   finding.evidence.emplace_back(
       "whether that is evaluation, or rollouts and generation, the trace does not tell");
@@ -343,7 +344,7 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
   finding.remedy = reason.remedy;
   if (reason.kind == &kCheckpoints) say_what_blocks_of_async_saves(context, finding);
   if (reason.kind == &kEvaluation && !finding.rank && is_known_by_mode_alone(context.diagnosis.job))
-    say_what_the_mode_tells(finding, how_much);
+    say_what_the_mode_tells(report, finding, how_much);
   finding.lost_ns = std::min(lost, training);
   finding.place = within.times > 0 && in_steps.longest.ns >= behind.longest_ns
                       ? place_of(in_steps.longest, reason.phase, context)
