@@ -202,10 +202,9 @@ void print_communication(const Report& report, const Totals& totals, Page& page)
   page.wrap(line.text("."), kIndent, kIndent);
 }
 
-// It hung or failed; or somebody ended it while ranks waited for others.
+// It hung or failed; or ranks stood somewhere when somebody ended it, and others waited for them.
 bool tells_an_end(const Finding& finding) {
-  const bool was_ended_in_a_wait = finding.code == "job_interrupted" && !finding.standings.empty();
-  return finding.alarm == Alarm::hang || finding.alarm == Alarm::failure || was_ended_in_a_wait;
+  return finding.alarm == Alarm::hang || finding.alarm == Alarm::failure || !finding.standings.empty();
 }
 
 // The greatest loss, before anything else that was measured; where all are notes, that is said.
