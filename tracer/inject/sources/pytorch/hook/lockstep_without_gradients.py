@@ -114,8 +114,8 @@ def _wrap_switch(switch):
             if _open is not None and type(_open) is switch and _get_ident() == _main:
                 _is_left(sys._getframe(1))
         # no_grad calls it as well, and is open already.
-        elif (self.prev and (_open is None or _trained != core.trains) and not core.gradients_pending and
-              _get_ident() == _main):
+        elif (getattr(self, "prev", False) and (_open is None or _trained != core.trains) and
+              not core.gradients_pending and _get_ident() == _main):
             _opens(self)
 
     @functools.wraps(leave)
