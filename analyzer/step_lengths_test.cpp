@@ -14,18 +14,18 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr auto kEvaluation = static_cast<std::size_t>(Phase::evaluation);
+constexpr auto kIndexOfEvaluation = static_cast<std::size_t>(Phase::evaluation);
 
 TEST(StepLengths, AStepBesideAnothersEvaluationIsLeftOutIfItIsLonger) {
   std::vector<StepLength> steps;
   for (std::int64_t number = 0; number < 6; ++number) steps.push_back({number, 100, {}});
   StepLength& last = steps.back();
   last.ns = 200;
-  last.phase_of_any_ns[kEvaluation] = 60;
+  last.phase_of_any_ns[kIndexOfEvaluation] = 60;
   EXPECT_TRUE(steps_with(steps, Phase::evaluation).holds.back()) << "a rank did so in the step itself";
-  last.beside_others_ns[kEvaluation] = 129;
+  last.beside_others_ns[kIndexOfEvaluation] = 129;
   EXPECT_FALSE(steps_with(steps, Phase::evaluation).holds.back()) << "no rank did, and none waited";
-  last.beside_others_ns[kEvaluation] = 130;
+  last.beside_others_ns[kIndexOfEvaluation] = 130;
   EXPECT_TRUE(steps_with(steps, Phase::evaluation).holds.back()) << "a rank waited for it";
 }
 
