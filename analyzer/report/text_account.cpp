@@ -7,6 +7,7 @@
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/report_sections.h"
+#include "analyzer/report/start_up_in_steps.h"
 #include "analyzer/report/text_sections.h"
 
 namespace lockstep::analyzer {
@@ -51,8 +52,15 @@ std::string time_without_steps(const AccountReport& account) {
 // Where nobody can tell which steps are steady training, or that any are.
 std::string doubt_of_steady(const Report& report) {
   for (const Warning& warning : report.warnings) {
-    if (warning.code == "no_steady_steps")
-      return "Which steps are steady training can't be told of so few: all are counted as such.";
+    if (warning.code == "no_steady_steps") {
+      const std::int64_t start_up = start_up_in_steps_ns(report);
+      return fmt::format(
+          "Which steps are steady training can't be told of so few: all are counted as such{}.",
+          start_up == 0 ? ""
+                        : fmt::format(", and below start-up within them is counted, too ({}{})",
+                                      format_duration(start_up),
+                                      report.account.ranks.size() > 1 ? ", mean of the ranks" : ""));
+    }
     if (warning.code == "steps_drift")
       return "The steps do not settle (below): none of these figures need hold for a longer run.";
   }

@@ -11,6 +11,7 @@
 #include "analyzer/report/lacking_steps.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/report_sections.h"
+#include "analyzer/report/start_up_in_steps.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
 
@@ -222,7 +223,8 @@ void print_greatest_loss(const Report& report, Page& page) {
     // The title's share of a step is another figure. Two brackets in a row would be one too many.
     const bool says_share = finding.title.find(" of each step") != std::string::npos;
     const std::string share =
-        format_share(finding.lost_share) + (says_share ? " of all time" : of_what(finding.share));
+        format_share(finding.lost_share) + (says_share ? " of all time" : of_what(finding.share)) +
+        (start_up_in_steps_ns(report) > 0 ? ", start-up within these steps included" : "");
     // How the job ended stands above it.
     const bool ended_badly = std::any_of(report.findings.begin(), report.findings.end(), tells_an_end);
     page.wrap(

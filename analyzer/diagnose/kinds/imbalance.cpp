@@ -134,12 +134,36 @@ std::optional<Words> words_for_unequal_steps(const FindingContext& context) {
       "ranks have different numbers of steps" + how};
 }
 
+// Whether the program was seen to start, and all else that the ranks did is what sets a model up: they take
+// it over from one of them. Gradients are reduced; and who trains or infers computes.
+bool is_start_up_alone(const FindingContext& context) {
+  const auto sets_up = [](Operation operation) {
+    return operation == Operation::broadcast || operation == Operation::all_gather ||
+           operation == Operation::barrier;
+  };
+  const Job& job = context.diagnosis.job;
+  return context.report.account.spent[Spending::start_up] > 0 && !ended_badly(job) &&
+         all_known(context.report) && !tells_communication_alone(context.report) &&
+         std::ranges::all_of(job.ranks, [&](const RankTrace& rank) {
+           return rank.ending.operations.empty() && rank.dropped_events == 0 &&
+                  std::ranges::none_of(
+                      rank.activities,
+                      [](const Activity& activity) { return activity.activity_class == Class::compute; }) &&
+                  std::ranges::all_of(rank.communications, [&](const Communication& communication) {
+                    return sets_up(communication.operation);
+                  });
+         });
+}
+
 Words words_for(const FindingContext& context) {
   const Report& report = context.report;
   const LatenessReport& lateness = report.lateness;
   if (!report.ranks_missing.empty())
     return {"ranks wait for each other; as some left no record, nobody can tell who is late",
             "record all ranks, and analyze their traces together"};
+  if (report.steps_present.empty() && is_start_up_alone(context))
+    return {"ranks wait for each other while the job starts, and no rank trained",
+            "record a run that trains: this one set its processes and its model up, and computed nothing"};
   if (report.steps_present.empty())
     return {
         "ranks wait for each other; without step marks nobody can tell whether it is one rank again and "

@@ -43,6 +43,31 @@ TEST(Imbalance, WithoutStepMarksNobodyCanTell) {
   EXPECT_THAT(finding(report_of(late_rank(20, false)), "imbalance").title, HasSubstr("without step marks"));
 }
 
+// As a program that wraps its model, and ends before its first step.
+JobBuilder started_job() {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 3; ++rank) {
+    job.rank(rank).host_range(0, 100 * us, "start-up: imports");
+    job.rank(rank)
+        .collective(Operation::all_gather, (100 + 300 * rank) * us, 710 * us)
+        .launched(100 * us, 101 * us);
+    job.rank(rank).collective(Operation::broadcast, 720 * us, 750 * us).launched(720 * us, 721 * us);
+  }
+  return job;
+}
+
+TEST(Imbalance, WhereNothingTrainedNobodyIsToldToMarkSteps) {
+  const Finding found = finding(report_of(started_job()), "imbalance");
+  EXPECT_EQ(found.title, "ranks wait for each other while the job starts, and no rank trained");
+  EXPECT_THAT(found.remedy, testing::Not(HasSubstr("mark")));
+  JobBuilder computes = started_job();
+  computes.rank(2).compute(760 * us, 800 * us);
+  EXPECT_THAT(finding(report_of(computes), "imbalance").remedy, HasSubstr("mark the steps"));
+  JobBuilder reduces = started_job();
+  for (std::int32_t rank = 0; rank < 3; ++rank) reduces.rank(rank).all_reduce(760 * us, 800 * us);
+  EXPECT_THAT(finding(report_of(reduces), "imbalance").remedy, HasSubstr("mark the steps"));
+}
+
 // Seen of a parameter server: all ranks were recorded, and the workers have no optimizer.
 TEST(Imbalance, RanksWithoutStepsAreNamed) {
   Job job = late_rank(20, true).build();
