@@ -80,13 +80,16 @@ GroupTable build_groups(const Job& job) {
     const JobGroup& group = job.groups[index];
     const auto [entry, inserted] =
         known.try_emplace({group.name, group.ranks}, static_cast<std::uint32_t>(table.groups.size()));
+    const bool has_unnamed = group.may_have_others && group.ranks.empty() && group.size == 0;
     const bool pipeline = says_pipeline(group.description.empty() ? group.name : group.description);
     if (inserted) {
       table.groups.push_back({group.name, group.ranks, group.size, index, pipeline});
+      table.groups.back().has_unnamed = has_unnamed;
     } else {
       MatchGroup& same = table.groups[entry->second];  // one rank may know more of it than another
       same.pipeline = same.pipeline || pipeline;
       same.size = std::max(same.size, group.size);
+      same.has_unnamed = same.size == 0 && (same.has_unnamed || has_unnamed);
     }
     table.of_records.of_job_group.push_back(entry->second);
   }

@@ -37,6 +37,8 @@ struct MatchGroup {
   bool pipeline = false;            // its description says so, or it is a chain of stages
   // Its messages go from rank to rank and back, as those of a pipeline's stages (stage_chain.h).
   bool stage_chain = false;
+  // It has more ranks than are named, and nobody says how many: `size` counts those that are known.
+  bool has_unnamed = false;
 };
 
 // Which of Matching::groups the records of the job's ranks are of.

@@ -149,7 +149,7 @@ void match_collectives(const Job& job, const GroupTable& table, const std::vecto
         claim.evidence == Evidence::sequence || claim.evidence == Evidence::function_sequence;
     match.sequence = numbered ? claim.position : kNoSequence;
     for (const std::vector<MatchRecord>& together : occurrences) {
-      match.partial = static_cast<std::int32_t>(together.size()) < group.size;
+      match.partial = group.has_unnamed || static_cast<std::int32_t>(together.size()) < group.size;
       add_match(job, together, match, matching);
     }
   }

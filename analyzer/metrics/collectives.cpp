@@ -43,7 +43,7 @@ Nanoseconds first_arrival(const Job& job, std::span<const MatchRecord> records) 
   return first;
 }
 
-// Mean over the ranks, as nccl-tests averages by default.
+// Mean over the ranks, as nccl-tests averages by default. `group_size` 0: not known.
 void add_bandwidths(std::int32_t group_size, CollectiveReport& report) {
   if (!report.bytes || report.unfinished) return;
   double own = 0, wire = 0;
@@ -81,7 +81,8 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
                             trace::to_string(match.operation));
   report.group_name = group.name;
   report.group_ranks = group.ranks;
-  report.group_size = group.size;
+  const std::int32_t size = group.has_unnamed ? 0 : group.size;
+  report.group_size = size;
   if (match.sequence != kNoSequence) report.sequence = match.sequence;
   if (match.bytes >= 0) report.bytes = match.bytes;
   report.data_type = match.data_type;
@@ -113,7 +114,7 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
     report.last_arriver = report.ranks[*waits.last_arriver].rank;
     report.last_arriver_margin_ns = waits.margin_ns;
   }
-  add_bandwidths(group.size, report);
+  add_bandwidths(size, report);
   return report;
 }
 

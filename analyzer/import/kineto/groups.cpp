@@ -47,8 +47,13 @@ std::vector<GroupTable::Resolved> GroupTable::resolve(std::int32_t world_size) c
       resolved.group_order.resize(static_cast<std::size_t>(seen.size));
       std::iota(resolved.group_order.begin(), resolved.group_order.end(), 0);
     }
-    if (resolved.group_order.empty() && seen.size > 0 && seen.size <= kLargestGroup)
-      resolved.group.size = static_cast<std::int32_t>(seen.size);
+    const bool is_size =
+        seen.size > static_cast<std::int64_t>(seen.ranks.cut ? seen.ranks.ranks.size() : 0) &&
+        seen.size <= kLargestGroup;
+    if (resolved.group_order.empty() && is_size) resolved.group.size = static_cast<std::int32_t>(seen.size);
+    // A cut list says that there are more; a size that no group has is none.
+    resolved.group.may_have_others = resolved.group_order.empty() && seen.ranks.cut &&
+                                     !seen.ranks.ranks.empty() && resolved.group.size == 0;
     std::vector<std::int32_t> sorted = resolved.group_order;
     std::sort(sorted.begin(), sorted.end());
     resolved.group.ranks = std::move(sorted);

@@ -205,6 +205,20 @@ TEST(Kineto, CompletesCutListsOfRanks) {
   EXPECT_EQ(import.groups[2].size, 4);
 }
 
+TEST(Kineto, ACutListWithoutAGoodSizeSaysThatThereAreOthers) {
+  const std::string cut =
+      R"(, "Collective name": "allreduce", {}"Process Group Name": "x", "Process Group Ranks": "[0, 2, ...]")";
+  for (const char* size :
+       {"", R"("Group size": 1, )", R"("Group size": -5, )", R"("Group size": 99999999999, )"}) {
+    const RankImport import = import_text(
+        document({kernel("ncclKernel(x)", "1", "1", 1, 20, fmt::format(fmt::runtime(cut), size))}));
+    ASSERT_EQ(import.groups.size(), 1u);
+    EXPECT_THAT(import.groups[0].ranks, IsEmpty());
+    EXPECT_EQ(import.groups[0].size, 0) << size;
+    EXPECT_TRUE(import.groups[0].may_have_others) << size;
+  }
+}
+
 TEST(Kineto, KeepsHostRangesIfAsked) {
   const std::string text = document({
       annotation("ProfilerStep#0", "0", "100"),

@@ -221,7 +221,10 @@ class GroupMerge {
   std::vector<std::uint32_t> add(const RankImport& import) {
     std::vector<std::uint32_t> ids;
     for (JobGroup group : import.groups) {
-      if (group.ranks.empty() && !group.name.empty()) group.ranks = only_list(group, import.trace.rank);
+      if (group.ranks.empty() && !group.name.empty()) {
+        group.ranks = only_list(group, import.trace.rank);
+        if (!group.ranks.empty()) group.may_have_others = false;
+      }
       const auto [known, is_new] = ids_.try_emplace(Key(group.name, group.description, group.ranks),
                                                     static_cast<std::uint32_t>(job_.groups.size()));
       ids.push_back(known->second);
