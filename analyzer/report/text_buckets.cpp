@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
+#include "base/number_lists.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -45,6 +49,24 @@ std::string bucket_name(const BucketReport& bucket) {
 
 namespace {
 
+// Whether two of them are of one operation and name: then their groups alone tell them apart.
+bool look_alike(const Report& report, const std::vector<std::size_t>& shown) {
+  std::set<std::pair<trace::Operation, std::string>> seen;
+  return !std::ranges::all_of(shown, [&](std::size_t index) {
+    const BucketReport& bucket = report.buckets[index];
+    return seen.emplace(bucket.operation, bucket_name(bucket)).second;
+  });
+}
+
+// Of groups of one name, by their ranks too where names alone are not enough.
+std::string bucket_group(const BucketReport& bucket, bool with_ranks, bool ascii) {
+  const std::string name =
+      bucket.group_name.empty() ? std::string() : fmt::format("\"{}\"", printable(bucket.group_name));
+  if (!with_ranks) return fit(name, 20, ascii);
+  const std::string ranks = fit(number_ranges(bucket.group_ranks, ascii ? "-" : "–"), 12, ascii);
+  return name.empty() ? ranks : fmt::format("{} {}", fit(name, 12, ascii), ranks);
+}
+
 void print_buckets(const Report& report, const TextOptions& /*options*/, Page& page) {
   if (report.buckets.empty()) return;
   print_heading(page, sections::buckets.title,
@@ -56,9 +78,10 @@ void print_buckets(const Report& report, const TextOptions& /*options*/, Page& p
         return bucket.group_name != report.buckets.front().group_name ||
                bucket.group_ranks != report.buckets.front().group_ranks;
       });
+  const bool alike = groups && look_alike(report, shown);
   Table table({{"operation", false, 0},
                {"which", false, 0},
-               {groups ? "group" : "", false, 5},
+               {groups ? "group" : "", false, alike ? 0 : 5},
                {"size", true, 3},
                {"count", true, 4},
                {"waits", true, 0},
@@ -68,11 +91,9 @@ void print_buckets(const Report& report, const TextOptions& /*options*/, Page& p
                {"exposed wait", true, 2}});
   for (const std::size_t index : shown) {
     const BucketReport& bucket = report.buckets[index];
-    const std::string group =
-        bucket.group_name.empty() ? std::string() : fmt::format("\"{}\"", printable(bucket.group_name));
     table.add_row({Line{}.text(trace::to_string(bucket.operation)),
                    Line{}.text(fit(printable(bucket_name(bucket)), 24, ascii)),
-                   groups ? Line{}.dim(fit(group, 20, ascii)) : Line{},
+                   groups ? Line{}.dim(bucket_group(bucket, alike, ascii)) : Line{},
                    bucket.bytes ? Line{}.text(format_bytes(*bucket.bytes)) : Line{}.dim(kAbsent),
                    Line{}.dim(format_count(bucket.count)), mean_cell(bucket, bucket.wait_ns),
                    mean_cell(bucket, bucket.transfer_ns), mean_cell(bucket, bucket.hidden_ns),

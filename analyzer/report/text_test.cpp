@@ -72,6 +72,18 @@ TEST(TextReport, BucketsShowTheMeanOfOneOperationOnOneRank) {
   EXPECT_THAT(costliest_buckets(many, 19), testing::Not(testing::Contains(13u)));
 }
 
+// Two groups of one name: their ranks tell the rows apart, also where the table is narrow.
+TEST(TextReport, BucketsOfGroupsOfOneNameKeepTheirGroups) {
+  Report report = small_report();
+  report.buckets.assign(2, report.buckets.front());
+  for (BucketReport& bucket : report.buckets) bucket.group_name = "mesh_tp";
+  report.buckets[0].group_ranks = {0, 1};
+  report.buckets[1].group_ranks = {2, 3};
+  const std::string text = to_text(report, with_width(100));
+  EXPECT_THAT(text, testing::ContainsRegex("all_reduce +1st +\"mesh_tp\" 0–1 "));
+  EXPECT_THAT(text, testing::ContainsRegex("all_reduce +1st +\"mesh_tp\" 2–3 "));
+}
+
 TEST(TextReport, AFindingHasATableOfWhereTheRankComputesLonger) {
   Report report = small_report();
   report.findings[0].parts = {
