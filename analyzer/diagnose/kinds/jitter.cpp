@@ -301,7 +301,8 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
     finding.evidence = {fmt::format("{} of {} of waiting", format_duration(lost), format_duration(all))};
   // One is late beyond chance, but not by enough of how its lateness moves: neither late for certain nor in
   // turn. Where a rank is named, somebody is to blame, and it can be told.
-  const std::optional<UnsettledLateness> open = is_rest ? std::nullopt : unsettled_lateness(lateness);
+  std::optional<UnsettledLateness> open;
+  if (!is_rest) open = unsettled_lateness(lateness);
   // Who is the latest in most steps, and not in all of the run, does not take turns. Of two ranks one always
   // is: in three of four steps rarely.
   const auto times = static_cast<std::int64_t>(*most_often);
