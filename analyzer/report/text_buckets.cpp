@@ -59,12 +59,14 @@ bool look_alike(const Report& report, const std::vector<std::size_t>& shown) {
 }
 
 // Of groups of one name, by their ranks too where names alone are not enough.
-std::string bucket_group(const BucketReport& bucket, bool with_ranks, bool ascii) {
+std::string bucket_group(const BucketReport& bucket, bool with_ranks, const PageOptions& page) {
+  constexpr std::size_t kWide = 120;
+  const bool ascii = page.ascii;
   const std::string name =
       bucket.group_name.empty() ? std::string() : fmt::format("\"{}\"", printable(bucket.group_name));
   if (!with_ranks) return fit(name, 20, ascii);
   const std::string ranks = fit(number_ranges(bucket.group_ranks, ascii ? "-" : "–"), 12, ascii);
-  return name.empty() ? ranks : fmt::format("{} {}", fit(name, 12, ascii), ranks);
+  return name.empty() ? ranks : fmt::format("{} {}", fit(name, page.width < kWide ? 12 : 20, ascii), ranks);
 }
 
 void print_buckets(const Report& report, const TextOptions& /*options*/, Page& page) {
@@ -93,7 +95,7 @@ void print_buckets(const Report& report, const TextOptions& /*options*/, Page& p
     const BucketReport& bucket = report.buckets[index];
     table.add_row({Line{}.text(trace::to_string(bucket.operation)),
                    Line{}.text(fit(printable(bucket_name(bucket)), 24, ascii)),
-                   groups ? Line{}.dim(bucket_group(bucket, alike, ascii)) : Line{},
+                   groups ? Line{}.dim(bucket_group(bucket, alike, page.options())) : Line{},
                    bucket.bytes ? Line{}.text(format_bytes(*bucket.bytes)) : Line{}.dim(kAbsent),
                    Line{}.dim(format_count(bucket.count)), mean_cell(bucket, bucket.wait_ns),
                    mean_cell(bucket, bucket.transfer_ns), mean_cell(bucket, bucket.hidden_ns),
