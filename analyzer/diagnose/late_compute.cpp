@@ -83,6 +83,15 @@ std::optional<std::uint32_t> name_of_longest(const FindingContext& context, cons
   return !all.empty() && makes_up(all.front(), kExplains) ? std::optional(all.front().name) : std::nullopt;
 }
 
+// Of a loop without a wrapper `optimizer` is all from its backward pass on: what it does with gradients, and
+// whatever else stands there.
+std::string where_it_computes(const FindingContext& context, std::uint32_t name) {
+  const std::string range = short_name(context.diagnosis.job.strings.view(name));
+  return context.on_cpu && range == "optimizer"
+             ? "between its backward pass and the end of its optimizer's step"
+             : fmt::format("in `{}`", range);
+}
+
 // What to look at on a GPU, as far as its clocks leave it open. `same_work`: it is known not to have more to
 // do.
 std::string remedy_on_gpu(const ClockComparison& clocks, bool same_work, std::int32_t rank) {
@@ -222,7 +231,7 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
   if (reason.names_line)
     reason.doing += fmt::format(", above all in {}", line);
   else if (name && !has_place)
-    reason.doing += fmt::format(", above all in `{}`", short_name(context.diagnosis.job.strings.view(*name)));
+    reason.doing += ", above all " + where_it_computes(context, *name);
   if (is_telling && slow->is_more_work && !context.on_cpu) {
     const std::string kernel = short_name(context.diagnosis.job.strings.view(slow->name));
     if (slow->others_count == 0) {

@@ -281,6 +281,14 @@ void name_other_total(const AccountReport& account, Spending spending, std::int6
           : fmt::format("over the whole run it is {} (where the wall time went)", mean));
 }
 
+// Passes without gradients are told where they took longer than a step: of ranks that do the same for about
+// as long, one may seem to do it alone.
+bool would_be_told(const PhaseInSteps& in_steps, const Behind& behind, std::int64_t step_ns) {
+  const auto is_long = [step_ns](std::int64_t ns) { return ns / 2 >= step_ns; };
+  return std::ranges::all_of(in_steps.stretches, is_long, &PhaseStretch::ns) &&
+         (behind.longest_ns == 0 || is_long(behind.longest_ns));
+}
+
 // What all ranks do so may be the job's own work. Which it was, eval() or passes without gradients, the range
 // does not tell.
 void say_what_the_mode_tells(const Report& report, Finding& finding, const std::string& how_much) {
@@ -288,7 +296,8 @@ void say_what_the_mode_tells(const Report& report, Finding& finding, const std::
                               report.world_size == 1 ? "the rank runs" : "ranks run", how_much);
   finding.accuses = Accused::nobody;
   finding.evidence.emplace_back(
-      "whether that is evaluation, or rollouts and generation, the trace does not tell");
+      "whether that is evaluation, or rollouts and generation, the trace does not tell; what is shorter than a "
+      "step it may not tell at all");
   finding.remedy =
       "evaluation: less often, on fewer batches, or in a job of its own; rollouts and generation are part of the "
       "job's work";
@@ -317,7 +326,9 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
   const bool is_of_one = (within.times == 0 || within.rank) && (behind.longest_ns == 0 || behind.rank) &&
                          (within.times == 0 || behind.longest_ns == 0 || within.rank == behind.rank);
   const std::optional<std::int32_t> one = within.times > 0 ? within.rank : behind.rank;
-  if (is_of_one && ranks > 1 && !comparable_ranks(report, *one).empty()) {
+  const bool by_mode = reason.kind == &kEvaluation && is_known_by_mode_alone(context.diagnosis.job);
+  if (is_of_one && ranks > 1 && !comparable_ranks(report, *one).empty() &&
+      (!by_mode || would_be_told(in_steps, behind, context.steps.mean_step_ns))) {
     finding.rank = one;
     finding.title = fmt::format("rank {} {}: {}", *finding.rank, reason.of_one, how_much);
     const std::vector<std::int32_t> unknown = unknown_then(context, *finding.rank, in_steps, behind);
@@ -343,8 +354,7 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
                     format_duration(behind.longest_ns)));
   finding.remedy = reason.remedy;
   if (reason.kind == &kCheckpoints) say_what_blocks_of_async_saves(context, finding);
-  if (reason.kind == &kEvaluation && !finding.rank && is_known_by_mode_alone(context.diagnosis.job))
-    say_what_the_mode_tells(report, finding, how_much);
+  if (by_mode && !finding.rank) say_what_the_mode_tells(report, finding, how_much);
   finding.lost_ns = std::min(lost, training);
   finding.place = within.times > 0 && in_steps.longest.ns >= behind.longest_ns
                       ? place_of(in_steps.longest, reason.phase, context)

@@ -277,6 +277,19 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   return finding;
 }
 
+// In half of its late steps, or those before them, it alone saves, evaluates or compiles: that is said, and
+// how long it takes (outside_training).
+bool is_of_a_phase(const Interruptions& interruptions, const PeriodicLateness& periodic) {
+  const auto holds = [&](std::int64_t step) {
+    return std::ranges::any_of(interruptions.of, [&](const PhaseInSteps& phase) {
+      const auto near = std::ranges::lower_bound(phase.stretches, step - 1, {}, &PhaseStretch::last);
+      return near != phase.stretches.end() && near->first <= step && near->rank == periodic.rank;
+    });
+  };
+  const std::vector<std::int64_t>& late = periodic.steps.steps;
+  return 2 * std::ranges::count_if(late, holds) >= static_cast<std::ptrdiff_t>(late.size());
+}
+
 RankLateness in_its_steps(const PeriodicLateness& periodic) {
   RankLateness late;
   late.rank = periodic.rank;
@@ -304,7 +317,8 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
         std::any_of(report.lateness.ranks.begin(), report.lateness.ranks.end(),
                     [&](const RankLateness& late) { return late.is_late && late.rank != periodic->rank; });
     const RankLateness late = in_its_steps(*periodic);
-    if (blame && !another_is_late && !waits_for_a_shared_core(context, periodic->steps, late)) {
+    if (blame && !another_is_late && !waits_for_a_shared_core(context, periodic->steps, late) &&
+        !is_of_a_phase(context.diagnosis.interruptions, *periodic)) {
       findings.push_back(make_finding(context, periodic->steps, late, once_in_so_many(*periodic), *blame));
       named.insert(periodic->rank);
     }

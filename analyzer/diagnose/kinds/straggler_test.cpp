@@ -153,6 +153,24 @@ TEST(Findings, LatenessOnceInTenStepsIsToBeSeenInItsLineWhereThatIsNamed) {
   EXPECT_THAT(periodic.remedy, Not(HasSubstr("look for what")));
 }
 
+// What a loop without a wrapper does with gradients is in its range `optimizer`, and so is whatever else
+// stands between its backward pass and its optimizer: seen of a busy loop there.
+TEST(Findings, OfTheRangeOptimizerItsEndsAreSaid) {
+  const auto rename = [](Job& job) {
+    const std::uint32_t name = job.strings.intern("optimizer");
+    for (RankTrace& rank : job.ranks) {
+      rank.device = "cpu";
+      for (Activity& activity : rank.activities)
+        if (activity.activity_class == Class::compute) activity.name = name;
+    }
+  };
+  const Report report = late_in_steps(
+      200, [](int step) { return Extra{.compute = step % 10 == 4 ? 1000 * us : 0}; }, rename);
+  EXPECT_THAT(
+      finding(report, "straggler_periodic").title,
+      HasSubstr("above all between its backward pass and the end of its optimizer's step: the others"));
+}
+
 // Its pipeline makes the other stage wait as well: with equal stages for a fifth of the time.
 TEST(Findings, OfAStagesWaitsOnlyItsOwnExcessIsLost) {
   JobBuilder job;

@@ -1,0 +1,79 @@
+// Whether one rank alone evaluates or saves, and what else is said of it then.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/diagnose/test_reports.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr Nanoseconds kStep = 10'000 * us;
+
+// 40 steps of 10 ms on two ranks, which compute and then all-reduce for 0.2 ms. Every tenth takes longer:
+// what rank 0 does then has a range; rank 1 computes as long, or waits for it.
+Job with_ranges_of_rank_0(const char* name, Nanoseconds every_tenth, bool other_computes_too) {
+  JobBuilder job;
+  Nanoseconds now = 0;
+  for (int step = 0; step < 40; ++step) {
+    const Nanoseconds longer = step % 10 == 9 ? every_tenth : 0, end = now + kStep + longer;
+    const Nanoseconds arrives = end - 200 * us;
+    for (const std::int32_t rank : {0, 1}) {
+      const Nanoseconds comes = rank == 0 || other_computes_too ? arrives : now + kStep - 200 * us;
+      job.rank(rank).step(step, now, end);
+      // The trainer of rank 0 idles in its range; where the other does the same, it computes in it.
+      job.rank(rank).compute(rank == 0 && longer > 0 ? now + longer : now, comes).launched(now, now + 1 * us);
+      job.rank(rank).all_reduce(comes, end).launched(now + 1 * us, now + 2 * us);
+    }
+    if (longer > 0) job.rank(0).host_range(now, now + longer, name);
+    now = end;
+  }
+  return job.build();
+}
+
+Report over_steady_steps(const Job& job) {
+  AnalysisOptions options;
+  options.steady = true;
+  return checked_analysis(job, options).report;
+}
+
+// Seen of a healthy job whose ranks evaluate alike under no_grad: what is shorter than a step is not always
+// told, and so one of them seemed to do it alone.
+TEST(OutsideTrainingAlone, OfPassesWithoutGradientsOnlyWhatIsLongIsOneRanks) {
+  const auto evaluates = [](Nanoseconds ns) {
+    return finding(over_steady_steps(with_ranges_of_rank_0("evaluation", ns, true)), "evaluation_long");
+  };
+  const Finding both = evaluates(12'000 * us);
+  EXPECT_EQ(both.rank, std::nullopt);
+  EXPECT_EQ(both.accuses, Accused::nobody);
+  EXPECT_EQ(both.title, "ranks run the model without training it: 48.0 ms at 4 places");
+  EXPECT_THAT(both.evidence, Not(Contains(HasSubstr("no other rank does"))));
+  EXPECT_THAT(both.evidence, Contains(HasSubstr("what is shorter than a step it may not tell at all")));
+  const Finding alone = evaluates(25'000 * us);
+  EXPECT_EQ(alone.rank, 0) << "of the other it would have been told";
+  EXPECT_EQ(alone.title, "rank 0 evaluates: 100 ms at 4 places");
+}
+
+// A framework's own evaluation is told whatever it takes.
+TEST(OutsideTrainingAlone, OfAFrameworksEvaluationTheRangesTell) {
+  EXPECT_EQ(
+      finding(over_steady_steps(with_ranges_of_rank_0("evaluate", 5000 * us, true)), "evaluation_long").rank,
+      0);
+}
+
+// Over all steps a checkpoint's rank comes late in its rhythm, and the checkpoint is why.
+TEST(OutsideTrainingAlone, WhoSavesInARhythmIsNotLateForAnotherReason) {
+  const Job saves = with_ranges_of_rank_0("torch.save", 5000 * us, false);
+  const Report all_steps = checked_analysis(saves, {}).report;
+  EXPECT_EQ(finding(all_steps, "checkpoints_block").rank, 0);
+  EXPECT_THAT(codes_of(all_steps.findings), Not(Contains("straggler_periodic")));
+  const Report without_ranges =
+      checked_analysis(with_ranges_of_rank_0("something", 5000 * us, false), {}).report;
+  EXPECT_THAT(codes_of(without_ranges.findings), Contains("straggler_periodic")) << "nothing else says why";
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
