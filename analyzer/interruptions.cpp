@@ -39,11 +39,7 @@ InPhase in_phase(std::span<const Phases> phases, Phase phase, const std::optiona
 // Of stretches that are known by their steps.
 void measure(const Job& job, std::span<const RankWindows> windows, const InPhase& in,
              std::vector<PhaseStretch>& stretches) {
-  struct OfAll {
-    std::int64_t most = 0, next = 0;
-    std::int32_t rank = 0;
-  };
-  std::vector<OfAll> of_all(stretches.size());
+  std::vector<LongestRank> longest(stretches.size());  // by all of the phase
   for (std::size_t rank = 0; rank < windows.size(); ++rank) {
     std::vector<std::int64_t> all(stretches.size()), counted(stretches.size());
     for (const StepWindow& step : windows[rank].steps) {
@@ -62,17 +58,11 @@ void measure(const Job& job, std::span<const RankWindows> windows, const InPhase
         stretches[i].ns = counted[i];
         stretches[i].longest_on = number;
       }
-      if (all[i] > of_all[i].most) {
-        of_all[i].next = std::exchange(of_all[i].most, all[i]);
-        of_all[i].rank = number;
-      } else {
-        of_all[i].next = std::max(of_all[i].next, all[i]);
-      }
+      longest[i].add(all[i], number);
     }
   }
   for (std::size_t i = 0; i < stretches.size(); ++i)
-    if (of_all[i].rank == stretches[i].longest_on && of_all[i].most >= kOfOneRank * of_all[i].next)
-      stretches[i].rank = of_all[i].rank;
+    if (longest[i].alone() == stretches[i].longest_on) stretches[i].rank = longest[i].alone();
   // A step beside one: what was done lies in the other.
   std::erase_if(stretches, [](const PhaseStretch& stretch) { return stretch.ns == 0; });
 }

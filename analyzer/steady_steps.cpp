@@ -250,7 +250,7 @@ std::optional<Warning> doubt_of_steady_steps(std::span<const StepLength> steps,
 
 void measure_left_out(const Job& job, std::span<const RankWindows> windows, std::span<const Phases> phases,
                       std::vector<StepsLeftOut>& left_out) {
-  std::vector<std::int64_t> next(left_out.size());  // of the rank with most of the reason but for one
+  std::vector<LongestRank> longest(left_out.size());  // by the reason
   for (std::size_t rank = 0; rank < windows.size(); ++rank) {
     std::vector<std::int64_t> lasted(left_out.size()), of_reason(left_out.size());
     for (const StepWindow& step : windows[rank].steps) {
@@ -267,18 +267,14 @@ void measure_left_out(const Job& job, std::span<const RankWindows> windows, std:
               saturating_add(of_reason[i], phases[rank][explained.phase].measure_within(begin, end));
     }
     for (std::size_t i = 0; i < left_out.size(); ++i) {
-      StepsLeftOut& part = left_out[i];
-      part.ns = std::max(part.ns, lasted[i]);
-      if (of_reason[i] > part.reason_ns) {
-        next[i] = std::exchange(part.reason_ns, of_reason[i]);
-        part.rank = job.ranks[rank].rank;
-      } else {
-        next[i] = std::max(next[i], of_reason[i]);
-      }
+      left_out[i].ns = std::max(left_out[i].ns, lasted[i]);
+      longest[i].add(of_reason[i], job.ranks[rank].rank);
     }
   }
-  for (std::size_t i = 0; i < left_out.size(); ++i)
-    if (left_out[i].reason_ns < kOfOneRank * next[i]) left_out[i].rank.reset();
+  for (std::size_t i = 0; i < left_out.size(); ++i) {
+    left_out[i].reason_ns = longest[i].ns();
+    left_out[i].rank = longest[i].alone();
+  }
 }
 
 std::int64_t first_after_warm_up(const SteadyChoice& choice) {

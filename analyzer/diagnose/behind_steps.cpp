@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 #include "analyzer/metrics/windows.h"
 #include "base/time_math.h"
@@ -11,7 +10,7 @@ namespace lockstep::analyzer {
 
 Behind behind_the_last_step(const FindingContext& context, Phase phase) {
   Behind all;
-  std::int64_t next_ns = 0;
+  LongestRank longest;
   for (const RankTrace& rank : context.diagnosis.job.ranks) {
     if (rank.steps.empty()) continue;
     const RankWindows windows = find_windows(rank);
@@ -22,17 +21,14 @@ Behind behind_the_last_step(const FindingContext& context, Phase phase) {
     all.all_ns = saturating_add(all.all_ns, ns);
     if (ns > 0 && phases.intervals()[phases.first_ending_after(end)].begin < end)
       all.began_in_step = windows.steps.empty() ? rank.steps.back().number : windows.steps.back().number;
-    if (ns <= all.longest_ns) {
-      next_ns = std::max(next_ns, ns);
-      continue;
-    }
-    next_ns = std::exchange(all.longest_ns, ns);
+    if (!longest.add(ns, rank.rank)) continue;
     const Nanoseconds begin = std::max(end, phases.intervals()[phases.first_ending_after(end)].begin);
     all.place.rank = rank.rank;
     all.place.begin_ns = begin - context.report.origin_aligned_ns;
     all.place.end_ns = phases.intervals().back().end - context.report.origin_aligned_ns;
   }
-  if (all.longest_ns > 0 && all.longest_ns >= kOfOneRank * next_ns) all.rank = all.place.rank;
+  all.longest_ns = longest.ns();
+  all.rank = longest.alone();
   return all;
 }
 

@@ -1,10 +1,12 @@
 // In which steps ranks did something else than training, whatever else lies in the same steps.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "analyzer/model/phase_names.h"
@@ -13,6 +15,29 @@ namespace lockstep::analyzer {
 
 // So many times as much as of any other rank is of one alone.
 inline constexpr std::int64_t kOfOneRank = 4;
+
+// Of ranks that are added one by one, the one with most, and whether it alone has it.
+class LongestRank {
+ public:
+  // Whether it has more than all before.
+  bool add(std::int64_t ns, std::int32_t rank) {
+    if (ns <= ns_) {
+      next_ns_ = std::max(next_ns_, ns);
+      return false;
+    }
+    next_ns_ = std::exchange(ns_, ns);
+    rank_ = rank;
+    return true;
+  }
+  std::int64_t ns() const { return ns_; }  // 0: no rank has any
+  std::optional<std::int32_t> alone() const {
+    return ns_ > 0 && ns_ >= kOfOneRank * next_ns_ ? std::optional(rank_) : std::nullopt;
+  }
+
+ private:
+  std::int64_t ns_ = 0, next_ns_ = 0;
+  std::int32_t rank_ = 0;
+};
 
 // Neighbouring steps that hold a phase.
 struct PhaseStretch {

@@ -37,6 +37,9 @@ bool is_late(const Report& report, std::int32_t rank);
 bool is_accused(const Report& report, std::int32_t rank);
 // Whether a host has fewer cores than its ranks want, as a finding says.
 bool cores_are_few(const Report& report);
+// Of ranks that nobody can blame because nothing tells whether the cores are why (NotAccused::cores_unknown):
+// the end of a sentence "rank 2 comes last again and again, ", without a full stop.
+std::string without_cores_known(const Report& report);
 // Whether the others lost as much to it as is worth a word, a hundredth of all ranks' time, and a finding
 // accuses it; where a rank left no record, it is late again and again; where there are too few steps to tell,
 // the time alone, if no other rank is waited for half as long.
