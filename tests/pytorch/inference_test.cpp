@@ -24,7 +24,7 @@ constexpr std::size_t kIterations = 30;
 const std::vector<std::string>& kEnvironment = kQuietEnvironment;
 
 std::vector<std::string> job(const std::string& mode, const std::string& output) {
-  return torchrun_of("inference_job.py", {mode, output});
+  return ranks_of("inference_job.py", {mode, output});
 }
 
 // What a rank's file says.

@@ -23,8 +23,8 @@ using testing::HasSubstr;
 const std::vector<std::string>& kEnvironment = kQuietEnvironment;
 constexpr int kSteps = 60;  // of the job
 
-std::vector<std::string> torchrun(const std::string& mode) {
-  return torchrun_of("operators_job.py", {mode});
+std::vector<std::string> job_of(const std::string& mode) {
+  return ranks_of("operators_job.py", {mode});
 }
 
 // How often each range of a category is in the file.
@@ -57,14 +57,14 @@ class Operators : public TorchTest {
     std::vector<std::string> command{binary("lockstep"), "record", "--quiet", "-o", run_of(mode, operators)};
     if (operators) command.emplace_back("--operators");
     command.emplace_back("--");
-    for (const std::string& word : torchrun(mode)) command.push_back(word);
+    for (const std::string& word : job_of(mode)) command.push_back(word);
     return run(command, kEnvironment);
   }
   std::string run_of(const std::string& mode, bool operators = true) const {
     return folder_ / (mode + (operators ? "-operators" : "-default"));
   }
   void expect_unchanged(const std::string& mode) const {
-    const Outcome plain = run(torchrun(mode), kEnvironment);
+    const Outcome plain = run(job_of(mode), kEnvironment);
     const Outcome recorded = record(mode);
     EXPECT_EQ(plain.exit_code, 0) << plain.standard_error;
     EXPECT_EQ(recorded.exit_code, 0) << recorded.standard_error;

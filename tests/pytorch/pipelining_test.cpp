@@ -78,9 +78,9 @@ Told record_job(const std::string& mode, const std::string& python) {
   const TemporaryFolder folder;
   std::vector<std::string> command{binary("lockstep"), "record", "-o", folder / "run", "--"};
   const std::vector<std::string> job =
-      torchrun_of("pipelining_job.py",
-                  {mode, std::to_string(kSteps), std::to_string(kForwardMs), std::to_string(kBackwardMs)},
-                  kRanks, python);
+      ranks_of("pipelining_job.py",
+               {mode, std::to_string(kSteps), std::to_string(kForwardMs), std::to_string(kBackwardMs)},
+               kRanks, python);
   command.insert(command.end(), job.begin(), job.end());
   const Outcome recorded = run(command, kQuietEnvironment);
   EXPECT_EQ(recorded.exit_code, 0) << recorded.standard_error;

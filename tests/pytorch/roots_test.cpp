@@ -21,7 +21,7 @@ class PytorchRoots : public TorchTest {};
 TEST_F(PytorchRoots, OfReducesAndBroadcastsAreRecorded) {
   const TemporaryFolder folder;
   std::vector<std::string> command{binary("lockstep"), "record", "-o", folder / "run", "--"};
-  const std::vector<std::string> job = torchrun_of("roots_job.py", {}, 3);
+  const std::vector<std::string> job = ranks_of("roots_job.py", {}, 3);
   command.insert(command.end(), job.begin(), job.end());
   const Outcome outcome = run(command, kQuietEnvironment);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;

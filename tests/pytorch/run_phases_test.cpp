@@ -22,7 +22,7 @@ constexpr std::int64_t kLeast = 50'000'000;  // that each takes
 const std::vector<std::string>& kEnvironment = kQuietEnvironment;
 
 std::vector<std::string> job(const std::string& output) {
-  return torchrun_of("run_phases_job.py", {output, "compile"});
+  return ranks_of("run_phases_job.py", {output, "compile"});
 }
 
 std::int64_t sum(const Json& spent) {

@@ -23,15 +23,15 @@ const std::vector<std::string> kEnvironment{"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG
                                             "LOCKSTEP_STACKS=100"};
 constexpr std::int64_t kHeldUp = 30'000'000;  // ns in each step of rank 1
 
-std::vector<std::string> torchrun(const std::string& mode) {
-  return torchrun_of("stacks_job.py", {mode});
+std::vector<std::string> job_of(const std::string& mode) {
+  return ranks_of("stacks_job.py", {mode});
 }
 
 class Stacks : public TorchTest {
  protected:
   Outcome record(const std::string& mode, const std::vector<std::string>& environment = kEnvironment) const {
     std::vector<std::string> command{binary("lockstep"), "record", "--quiet", "-o", folder_ / mode, "--"};
-    for (const std::string& word : torchrun(mode)) command.push_back(word);
+    for (const std::string& word : job_of(mode)) command.push_back(word);
     return run(command, environment);
   }
   analyzer::Job job(const std::string& mode) const {
@@ -70,7 +70,7 @@ TEST_F(Stacks, NameTheFunctionThatKeepsTheInterpreterBusy) {
 }
 
 TEST_F(Stacks, LeaveTheProgramAsItIsAndNameOnlyItsOwnFunctions) {
-  const Outcome plain = run(torchrun("even"), kEnvironment);
+  const Outcome plain = run(job_of("even"), kEnvironment);
   const Outcome recorded = record("even");
   EXPECT_EQ(recorded.exit_code, plain.exit_code) << recorded.standard_error;
   EXPECT_EQ(sorted_lines(recorded.standard_output), sorted_lines(plain.standard_output)) << "losses, threads";

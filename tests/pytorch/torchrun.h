@@ -30,9 +30,24 @@ inline std::vector<std::string> torchrun_of(const std::string& script,
   return command;
 }
 
+// The same job without torchrun, where nothing depends on it: torchrun imports torch, which takes longer than
+// most of these jobs.
+inline std::vector<std::string> ranks_of(const std::string& script, const std::vector<std::string>& arguments,
+                                         int ranks = 2, const std::string& python = LOCKSTEP_PYTHON) {
+  const std::string folder = LOCKSTEP_SOURCE_DIR "/tests/pytorch/";
+  std::vector<std::string> command{python, folder + "start_ranks.py", std::to_string(ranks),
+                                   std::to_string(free_port()), folder + script};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+// Without importing it, which takes a second and more.
+inline const std::string kHasTorch =
+    "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)";
+
 // Why nothing can be tested with this Python's torch, as the test that is skipped says it; empty where it
 // can. `program` ends with 0 where that torch will do; `or_none_that`: what else is said where it does not.
-inline std::string why_no_torch_of(const std::string& python, const std::string& program = "import torch",
+inline std::string why_no_torch_of(const std::string& python, const std::string& program = kHasTorch,
                                    const std::string& or_none_that = "") {
   std::string why = why_no_torch_here();
   if (why.empty() && run({python, "-c", program}).exit_code != 0)
@@ -42,7 +57,9 @@ inline std::string why_no_torch_of(const std::string& python, const std::string&
 
 // The same of what PyTorch runs from 2.11 on, in words.
 inline std::string why_no_torch_that_runs(const std::string& what, const std::string& python) {
-  return why_no_torch_of(python, "import torch, sys; sys.exit(torch.__version__ < '2.11')",
+  return why_no_torch_of(python,
+                         "import sys; from importlib.metadata import version; "
+                         "sys.exit([int(part) for part in version('torch').split('.')[:2]] < [2, 11])",
                          ", or none that runs " + what);
 }
 

@@ -39,15 +39,18 @@ void PrintTo(const Case& job, std::ostream* out) {
   *out << job.mode << ", " << job.ranks << " ranks";
 }
 
-// Into folder/run; skips the test where there is no PyTorch that can.
+// Into folder/run.
+Outcome record(const std::vector<std::string>& job, const TemporaryFolder& folder) {
+  std::vector<std::string> command{binary("lockstep"), "record", "-o", folder / "run", "--"};
+  command.insert(command.end(), job.begin(), job.end());
+  return run(command, kQuietEnvironment);
+}
+
+// The same; skips the test where there is no PyTorch that can.
 void record_job(const char* mode, int ranks, const TemporaryFolder& folder) {
   const std::string why = why_no_torch_that_runs("1F1B", python());
   if (!why.empty()) GTEST_SKIP() << "SKIPPED: " << why;
-  const Outcome recorded =
-      run({binary("lockstep"), "record", "-o", folder / "run", "--", python(), "-m", "torch.distributed.run",
-           "--nproc-per-node", std::to_string(ranks), "--master-port", std::to_string(free_port()),
-           std::string(LOCKSTEP_SOURCE_DIR) + "/tests/pytorch/jobs.py", mode, folder / "own"},
-          {"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore"});
+  const Outcome recorded = record(ranks_of("jobs.py", {mode, folder / "own"}, ranks, python()), folder);
   ASSERT_EQ(recorded.exit_code, 0) << recorded.standard_error;
 }
 
@@ -183,11 +186,7 @@ TEST(Evaluation, ByThePipelinesScheduleIsTold) {
 TEST(Replicas, OfDeepSpeedsPipelineAreOnePipelineEach) {
   if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
   const TemporaryFolder folder;
-  const Outcome recorded =
-      run({binary("lockstep"), "record", "-o", folder / "run", "--", python(), "-m", "torch.distributed.run",
-           "--nproc-per-node", "4", "--master-port", std::to_string(free_port()),
-           std::string(LOCKSTEP_SOURCE_DIR) + "/tests/pytorch/replicas_job.py"},
-          {"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore"});
+  const Outcome recorded = record(ranks_of("replicas_job.py", {}, 4, python()), folder);
   ASSERT_EQ(recorded.exit_code, 0) << recorded.standard_error;
   const Outcome analyzed = run({binary("lockstep"), "analyze", folder / "run", "--all-steps", "--json", "-"});
   ASSERT_EQ(analyzed.exit_code, 0) << analyzed.standard_error;
