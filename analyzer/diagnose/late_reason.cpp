@@ -199,10 +199,12 @@ std::optional<Asleep> asleep_in_computations(const StepTable& steps, const RankL
   return Asleep{late.cause_ns - awake, awake};
 }
 
-// On a CPU: what the scheduler says of the rank's training threads comes before what they were doing.
+// On a CPU: what the scheduler says of the rank's training threads comes before what they were doing. Cores
+// carry transfers out, too.
 std::optional<LateReason> reason_of_scheduling(const FindingContext& context, const StepTable& steps,
                                                const RankLateness& late) {
-  if (late.cause != Cause::compute && late.cause != Cause::host_bound) return std::nullopt;
+  const bool is_transfer = context.on_cpu && late.cause == Cause::transfer;
+  if (late.cause != Cause::compute && late.cause != Cause::host_bound && !is_transfer) return std::nullopt;
   const auto explains = [&late](std::optional<std::int64_t> ns) {
     return ns && static_cast<double>(*ns) >= kExplains * static_cast<double>(late.mean_ns);
   };
@@ -219,6 +221,7 @@ std::optional<LateReason> reason_of_scheduling(const FindingContext& context, co
         late.rank);
     return reason;
   }
+  if (is_transfer) return std::nullopt;
   const auto off = mean_excess(steps, late.rank, &Measures::off_cpu_ns);
   if (!off) return std::nullopt;
   const std::optional<Asleep> asleep = explains(off) ? std::nullopt : asleep_in_computations(steps, late);

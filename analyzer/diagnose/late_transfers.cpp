@@ -30,11 +30,12 @@ LateReason reason_of_transfer(const FindingContext& context, const StepTable& st
                               const RankLateness& late) {
   const RankTransfers transfers = transfers_of(context.report, steps, late.rank);
   const bool is_slower = 2 * transfers.slower_ns >= late.cause_ns;
-  const bool is_slow_enough = transfers.is_between_hosts || 4 * late.cause_ns >= late.others_ns;
+  // Within a host of CPUs its cores carry transfers out: no link is slow there.
+  const bool is_link = transfers.is_between_hosts || (!context.on_cpu && 4 * late.cause_ns >= late.others_ns);
   const std::string longer = format_duration(late.cause_ns);
   LateReason reason;
   reason.evidence.push_back(in_a_step("moves data, after all have come,", late));
-  if (is_slower && is_slow_enough) {
+  if (is_slower && is_link) {
     reason.code = "link";
     reason.doing = fmt::format("is held up by its link, {} longer", longer);
     reason.remedy = remedy_of_link(transfers, late.rank);
