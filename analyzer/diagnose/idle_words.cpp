@@ -147,8 +147,8 @@ bool say_all_collect_garbage(const FindingContext& context, const std::vector<In
   }
   if (2 * collect <= idle) return false;
   const std::optional<std::int32_t> only = only_rank_with_steps(context.report);
-  finding.title = only ? fmt::format("between its computations rank {} collects garbage", *only)
-                       : "between their computations ranks collect garbage";
+  finding.title = only ? fmt::format("between its computations rank {} collects garbage above all", *only)
+                       : "between their computations ranks collect garbage above all";
   finding.evidence.push_back(fmt::format("{} of {} of the time between computations is garbage collection",
                                          format_duration(collected), format_duration(all)));
   finding.remedy = kGarbageRemedy;

@@ -105,7 +105,8 @@ std::string describe_slowest(const Diagnosis& diagnosis, const SlowComputation& 
   std::string text =
       fmt::format("`{}`: {} beside {}", name, format_duration(slow.own_ns), format_duration(slow.others_ns));
   if (slow.is_more_work)
-    text += fmt::format(" (it ran {} beside {})", format_plural(slow.own_count, "time"), slow.others_count);
+    text += fmt::format(" (it ran {}, on the others {})", format_plural(slow.own_count, "time"),
+                        slow.others_count);
   return text;
 }
 

@@ -15,7 +15,7 @@ constexpr std::array<SpendingNames, kSpendingCount> kSpendings{
      {"compilation", "compilation"},
      {"checkpoint", "checkpoint"},
      {"evaluation", "evaluation"},
-     {"after_failure", "hung or waiting after a failure"},
+     {"after_failure", "hung or waiting until the job ended"},
      {"start_up", "start-up"},
      {"warm_up", "warm-up steps"},
      {"steady", "steady steps"},

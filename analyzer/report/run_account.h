@@ -28,7 +28,7 @@ enum class Spending : std::uint8_t {
 };
 inline constexpr std::size_t kSpendingCount = 10;
 const char* to_string(Spending spending);  // "after_failure"
-const char* title_of(Spending spending);   // "hung or waiting after a failure"
+const char* title_of(Spending spending);   // "hung or waiting until the job ended"
 // In the order of a run's life, as people read it.
 inline constexpr std::array<Spending, kSpendingCount> kSpendingsByLife{
     Spending::start_up,   Spending::compilation, Spending::warm_up,       Spending::steady,

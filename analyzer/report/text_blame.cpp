@@ -164,6 +164,12 @@ std::string what_would_show(const Report& report) {
   if (lateness.steps_to_tell <= lateness.steps) return "";
   const double shows = std::ceil(100 * lateness_that_shows(lateness));
   if (shows >= 100) return " They vary so much from step to step that one which is late would not show.";
+  // Nobody asks whether a rank is late by most of a step.
+  constexpr double kMost = 50;
+  if (shows > kMost)
+    return fmt::format(
+        " They vary so much from step to step that one would show only if it were late by {:.0f} % of a step.",
+        shows);
   const std::string now = fmt::format(" One that is late by {:.0f} % of a step would have shown", shows);
   const bool is_said =
       std::any_of(report.findings.begin(), report.findings.end(),
@@ -292,7 +298,8 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
   if (report.world_size == 1 || report.ranks_present.size() == 1) return;
   if (warns_of(report.warnings, kStepsApart)) {
     page.wrap(
-        Line{}.text("Who is late can't be told: the ranks' steps do not go together (see the warning)."),
+        Line{}.text(
+            "Who is late can't be told: the ranks' steps do not go together (more of that under \"not known\")."),
         kIndent, kIndent);
     return;
   }

@@ -93,8 +93,18 @@ struct LongestTransfer {
   std::int64_t transfer = 0, count = 0;
   std::int64_t of_activations = 0, of_others = 0;  // what waiting for roots is not taken off
   bool carries_activations() const { return of_activations > of_others; }
-  std::vector<double> busbw;
-  std::vector<std::int64_t> bytes;  // of each operation whose size is known
+  std::vector<std::pair<double, std::int64_t>> busbw;  // and bytes
+  std::vector<std::int64_t> bytes, transfers;          // of each operation whose size is known
+
+  // Operations of no more than that take half of the time that those of known sizes take.
+  bool is_mostly_of_small(std::int64_t most_bytes) const {
+    std::int64_t small = 0, all = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      all = saturating_add(all, transfers[i]);
+      if (bytes[i] <= most_bytes) small = saturating_add(small, transfers[i]);
+    }
+    return !bytes.empty() && small >= all - small;
+  }
 };
 
 LongestTransfer longest_transfer(const Report& report, const RootWaits& roots,
@@ -109,8 +119,11 @@ LongestTransfer longest_transfer(const Report& report, const RootWaits& roots,
     sum.transfer = saturating_add(sum.transfer, transfer);
     std::int64_t& of_kind = activations.has(collective) ? sum.of_activations : sum.of_others;
     of_kind = saturating_add(of_kind, transfer);
-    if (collective.busbw_wire_gbps) sum.busbw.push_back(*collective.busbw_wire_gbps);
-    if (collective.bytes) sum.bytes.push_back(*collective.bytes);
+    if (collective.busbw_wire_gbps && collective.bytes)
+      sum.busbw.emplace_back(*collective.busbw_wire_gbps, *collective.bytes);
+    if (!collective.bytes) continue;
+    sum.bytes.push_back(*collective.bytes);
+    sum.transfers.push_back(transfer);
   }
   for (auto& [operation, sum] : sums) sum.transfer -= std::min(sum.transfer, roots.of(operation));
   const auto most = std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) {
@@ -119,13 +132,26 @@ LongestTransfer longest_transfer(const Report& report, const RootWaits& roots,
   return most == sums.end() ? LongestTransfer{} : most->second;
 }
 
-// "transfer of all_reduce: 22.1 s in 395 operations, median wire busbw 0.31 GB/s".
+// That at which half of the bytes travel, or more slowly: many small operations say nothing of the path.
+double busbw_of_median_byte(std::vector<std::pair<double, std::int64_t>> busbw) {
+  std::ranges::sort(busbw);
+  std::int64_t all = 0, so_far = 0;
+  for (const auto& [gbps, bytes] : busbw) all = saturating_add(all, bytes);
+  for (const auto& [gbps, bytes] : busbw) {
+    so_far = saturating_add(so_far, bytes);
+    if (so_far >= all - so_far) return gbps;
+  }
+  return 0;
+}
+
+// "transfer of all_reduce: 22.1 s in 395 operations, …; median wire busbw, by bytes, 0.31 GB/s".
 std::string describe(const LongestTransfer& longest) {
   std::string text = fmt::format("transfer of {}: {} in {}, each counted whole, hidden or not",
                                  trace::to_string(longest.operation), format_duration(longest.transfer),
                                  format_plural(longest.count, "operation"));
   if (!longest.busbw.empty())
-    text += fmt::format("; median wire busbw {}", format_bandwidth(lower_median(longest.busbw)));
+    text += fmt::format("; median wire busbw, by bytes, {}",
+                        format_bandwidth(busbw_of_median_byte(longest.busbw)));
   return text;
 }
 
@@ -186,7 +212,7 @@ std::string put_together(const FindingContext& context, const LongestTransfer& l
   const auto steps = static_cast<std::int64_t>(context.steps.steps.size());
   if (steps == 0 || longest.count < kMany * steps || longest.bytes.empty()) return "";
   const std::int64_t bytes = lower_median(longest.bytes);
-  if (bytes > kSmall) return "";
+  if (bytes > kSmall || !longest.is_mostly_of_small(kSmall)) return "";
   return fmt::format(
       "put operations together (one of a flat tensor, DDP's buckets): {} a step carry {} in the median; ",
       format_plural(longest.count / steps, trace::to_string(longest.operation)), format_bytes(bytes));
@@ -204,7 +230,7 @@ std::string_view how_to_move_less(const FindingContext& context, const LongestTr
   if (is_point_to_point(longest.operation)) return "smaller activations, in bfloat16";
   // Of so little the time is that of starting it, and these are no gradients.
   constexpr std::int64_t kTiny = 64 << 10;
-  const bool is_tiny = !longest.bytes.empty() && lower_median(longest.bytes) <= kTiny;
+  const bool is_tiny = longest.is_mostly_of_small(kTiny);
   if (longest.operation == Operation::broadcast)
     return is_tiny
                ? "DDP(broadcast_buffers=False) where its buffers need not be equal on all ranks, or less often"

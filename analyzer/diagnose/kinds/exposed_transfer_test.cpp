@@ -75,6 +75,24 @@ TEST(Findings, MessagesThatAreNoGradientsAreNotAdvisedAsThese) {
   EXPECT_THAT(remedy_of(Operation::all_reduce, 1 << 20), HasSubstr("gradients in bfloat16"));
 }
 
+// Seen of a loop that logs by many reductions of 4 bytes: these were what its report spoke of, and gradients
+// took most of the time.
+TEST(Findings, ManySmallOperationsSayNothingOfTheFewThatTakeTheTime) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    job.rank(rank).compute(0, 500 * us).launched(-2, -1);
+    for (int i = 0; i < 9; ++i)
+      job.rank(rank)
+          .all_reduce((500 + 10 * i) * us, (510 + 10 * i) * us)
+          .bytes(4)
+          .launched((1 + i) * us, (2 + i) * us);
+    job.rank(rank).all_reduce(600 * us, 1600 * us).bytes(1'000'000).launched(20 * us, 21 * us);
+  }
+  const Finding transfer = finding(report_of(job), "exposed_transfer");
+  EXPECT_THAT(transfer.evidence, Contains(HasSubstr("median wire busbw, by bytes, 1.00 GB/s")));
+  EXPECT_THAT(transfer.remedy, HasSubstr("gradients in bfloat16"));
+}
+
 // Seen of an inference server: "data moves while nothing is computed" stood where no wrapper names a pass.
 TEST(Findings, WhereNoComputationIsKnownNobodySaysThatNoneWas) {
   JobBuilder job;

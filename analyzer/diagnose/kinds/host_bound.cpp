@@ -222,7 +222,8 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
   if (context.on_cpu) {
     finding.remedy =
         "see what that line does, and what it calls, outside of the computations that the trace knows: shorten it, "
-        "or do it beside training";
+        "or do it beside training. A forward pass of a model that no wrapper holds (a teacher's) is such a "
+        "line, too, and part of the job's work";
     if (!name_what_ranks_do(context, times.gaps, threads, finding)) {
       finding.remedy = how_to_name_it(context.diagnosis.job) +
                        "; or put NVTX ranges around what the training loop does there "

@@ -243,7 +243,7 @@ TEST(HostBound, NamesTheRankThatIsAloneInAPlace) {
 TEST(HostBound, SaysThatAllRanksCollectGarbage) {
   const std::string line = "<module> (train.py:7)", code = "idle_between_computations";
   const Finding collects = finding(looked_at(300, line, line, Threads::ran, "garbage collection"), code);
-  EXPECT_EQ(collects.title, "between their computations ranks collect garbage");
+  EXPECT_EQ(collects.title, "between their computations ranks collect garbage above all");
   EXPECT_EQ(collects.accuses, Accused::nobody);
   // 300 and 100 µs in each of 12 steps.
   EXPECT_THAT(collects.evidence, testing::Contains("4.80 ms of 4.80 ms of the time between computations is "

@@ -341,7 +341,7 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
   if (is_rest)
     often += "; what is left is nobody's for certain";
   else if (!open)
-    often += "; none is late beyond chance";
+    often += "; in the mean of these steps none is late beyond chance";
   else if (!open->within_clock_error)
     often += "; how its lateness moves leaves open whether it is late throughout";
   finding.evidence.push_back(std::move(often));
