@@ -95,6 +95,9 @@ class Analyzer {
       waits.push_back(compute_waits(job_, matching, match));
     }
     analysis_.waits = collect_waits(job_, matching, waits);
+    if (first_steady_)
+      interruptions_ = measure_interruptions(job_, windows_, phases_, analysis_.waits, lengths_,
+                                             *first_steady_, selection_);
     report().account =
         account_for(job_, windows_, with_waits_for(job_, windows_, phases_, matching, waits, analysis_.waits),
                     first_after_warm_up_.value_or(std::numeric_limits<std::int64_t>::min()),
@@ -218,19 +221,18 @@ class Analyzer {
       report().warnings.push_back(std::move(*apart));
       return;
     }
-    const std::vector<StepLength> lengths = step_lengths(job_, windows_, phases_);
-    const std::optional<SteadyChoice> choice = choose_steady_steps(lengths);
+    lengths_ = step_lengths(job_, windows_, phases_);
+    const std::optional<SteadyChoice> choice = choose_steady_steps(lengths_);
     if (choice) {
       first_after_warm_up_ = first_after_warm_up(*choice);
-      interruptions_ =
-          measure_interruptions(job_, windows_, phases_, lengths, choice->steps.front(), selection_);
+      first_steady_ = choice->steps.front();
     }
     if (!options_.steady || selection_.any() || report().steps_present.empty()) return;
     if (choice) {
       report().steady = SteadyReport{choice->steps, choice->left_out, {}};
       measure_left_out(job_, windows_, phases_, report().steady->left_out);
     }
-    if (std::optional<Warning> doubt = doubt_of_steady_steps(lengths, choice))
+    if (std::optional<Warning> doubt = doubt_of_steady_steps(lengths_, choice))
       report().warnings.push_back(std::move(*doubt));
   }
 
@@ -356,7 +358,9 @@ class Analyzer {
   std::vector<RankWindows> windows_;
   std::vector<Phases> phases_;  // of each rank
   Interruptions interruptions_;
-  std::optional<std::int64_t> first_after_warm_up_;  // absent where nobody can tell which steps are steady
+  std::vector<StepLength> lengths_;
+  // Absent where nobody can tell which steps are steady.
+  std::optional<std::int64_t> first_after_warm_up_, first_steady_;
   CommunicationCovers covered_;
   std::vector<std::vector<CommunicationProfile>> profiles_;
   std::vector<Nanoseconds> begins_;  // by rank index: when it begins to be recorded

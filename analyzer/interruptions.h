@@ -6,6 +6,7 @@
 
 #include "analyzer/account/account.h"
 #include "analyzer/diagnose/interruptions.h"
+#include "analyzer/metrics/waits.h"
 #include "analyzer/metrics/windows.h"
 #include "analyzer/model/job.h"
 #include "analyzer/step_lengths.h"
@@ -18,10 +19,13 @@ namespace lockstep::analyzer {
 // before, or loaded to go on from, is start-up's.
 //
 // No moment counts twice: of evaluation what this rank or one that holds it up compiles or saves meanwhile
-// does not, nor of a checkpoint what they compile. Whether one rank does it alone is told of all it does.
-// `windows`, `phases`: by rank, as Job::ranks. O(ranks · steps · log phases + operations · log operations).
+// does not, nor of a checkpoint what they compile; nor what it waits for another rank. Whether one rank does
+// it alone is told of all it does, and of what it does outside of operations with others.
+// `windows`, `phases`, `waits`: by rank, as Job::ranks.
+// O(ranks · steps · log phases + operations · log operations + activities).
 Interruptions measure_interruptions(const Job& job, std::span<const RankWindows> windows,
-                                    std::span<const Phases> phases, std::span<const StepLength> steps,
-                                    std::int64_t first_steady, const StepSelection& selection);
+                                    std::span<const Phases> phases, const JobWaits& waits,
+                                    std::span<const StepLength> steps, std::int64_t first_steady,
+                                    const StepSelection& selection);
 
 }  // namespace lockstep::analyzer

@@ -97,6 +97,7 @@ PhasesOfAny::PhasesOfAny(const Job& job, std::span<const Phases> phases) : set_o
   const Sets all = unite_phases(phases, [](std::size_t) { return true; });
   if (related && is_together(parts)) {
     sets_.push_back(all);
+    count();
     return;
   }
   struct Part {
@@ -116,6 +117,20 @@ PhasesOfAny::PhasesOfAny(const Job& job, std::span<const Phases> phases) : set_o
     const IntervalSet meanwhile = among_others(job, job.ranks[rank], own.ranks);
     for (std::size_t phase = 0; phase < kPhaseCount; ++phase)
       sets_.back()[phase] = unite(own.phases[phase], intersect(all[phase], meanwhile));
+  }
+  count();
+}
+
+void PhasesOfAny::count() {
+  counted_ = sets_;
+  for (Sets& sets : counted_) {
+    IntervalSet before;
+    for (const Phase phase : kInterrupting) {
+      IntervalSet& own = sets[static_cast<std::size_t>(phase)];
+      IntervalSet all = unite(before, own);
+      own = subtract(own, before);
+      before = std::move(all);
+    }
   }
 }
 

@@ -15,6 +15,9 @@
 
 namespace lockstep::analyzer {
 
+// Of what lies in two of them the first counts.
+inline constexpr std::array kInterrupting{Phase::compilation, Phase::checkpoint, Phase::evaluation};
+
 class PhasesOfAny {
  public:
   // `phases`: by rank, as Job::ranks. Where the ranks' clocks are not related each has to do with its own
@@ -25,13 +28,20 @@ class PhasesOfAny {
   const IntervalSet& of(std::size_t rank, std::size_t phase) const {
     return sets_[set_of_rank_[rank]][phase];
   }
+  // Of that, what is of no phase that comes before: compilation, checkpoint, evaluation, in this order. Who
+  // waits in an evaluation for a rank that still saves waits for a checkpoint.
+  const IntervalSet& counted(std::size_t rank, std::size_t phase) const {
+    return counted_[set_of_rank_[rank]][phase];
+  }
   // For how much of `window` this rank or one that holds it up is in the phase, ns.
   std::int64_t within(std::size_t rank, std::size_t phase, Interval window) const {
     return of(rank, phase).measure_within(window.begin, window.end);
   }
 
  private:
-  std::vector<std::array<IntervalSet, kPhaseCount>> sets_;
+  void count();
+
+  std::vector<std::array<IntervalSet, kPhaseCount>> sets_, counted_;
   std::vector<std::size_t> set_of_rank_;
 };
 

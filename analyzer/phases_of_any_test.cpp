@@ -72,6 +72,23 @@ TEST(PhasesOfAny, WithoutOneClockAreOnesOwn) {
   EXPECT_EQ(evaluation_within(folds, 2, {300, 400}), 60);
 }
 
+// Rank 0 evaluates, and waits in it for rank 2, which saves.
+TEST(PhasesOfAny, CountWhatComesFirst) {
+  const Job job = job_of({.one_group = true});
+  std::vector<Phases> phases(job.ranks.size());
+  phases[0][Phase::evaluation] = IntervalSet::from({{300, 390}});
+  phases[2][Phase::checkpoint] = IntervalSet::from({{310, 370}});
+  phases[1][Phase::compilation] = IntervalSet::from({{360, 380}});
+  const PhasesOfAny of_any(job, phases);
+  const auto counted = [&](Phase phase) {
+    return of_any.counted(3, static_cast<std::size_t>(phase)).measure_within(300, 400);
+  };
+  EXPECT_EQ(counted(Phase::compilation), 20);
+  EXPECT_EQ(counted(Phase::checkpoint), 50);
+  EXPECT_EQ(counted(Phase::evaluation), 20);
+  EXPECT_EQ(of_any.within(3, kEvaluation, {300, 400}), 90);
+}
+
 // Nothing tells who meets whom.
 TEST(PhasesOfAny, OfGroupsWithoutRanksAreThoseOfAll) {
   Job job = job_of({});

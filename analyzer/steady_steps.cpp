@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -13,6 +14,7 @@
 
 #include "analyzer/diagnose/interruptions.h"
 #include "analyzer/intervals/median.h"
+#include "analyzer/metrics/waiting_times.h"
 #include "analyzer/report/quantity.h"
 #include "base/time_math.h"
 
@@ -48,7 +50,9 @@ std::vector<const Explained*> explain(std::span<const StepLength> steps) {
     const StepsWith with = steps_with(steps, explained.phase);
     if (with.is_usual) continue;
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      const std::int64_t ns = steps[i].phase_of_any_ns[static_cast<std::size_t>(explained.phase)];
+      // At least something: what all lies in others may be longer than each of these.
+      const std::int64_t ns =
+          std::max<std::int64_t>(1, steps[i].counted_of_any_ns[static_cast<std::size_t>(explained.phase)]);
       if (!with.holds[i] || ns <= most[i]) continue;
       reasons[i] = &explained;
       most[i] = ns;
@@ -144,6 +148,15 @@ std::optional<StepDrift> find_great_drift(std::span<const StepLength> steps) {
     return std::nullopt;
   if (sign * order_of(steps) < kOrdered) return std::nullopt;
   return StepDrift{static_cast<std::int64_t>(medians[0]), static_cast<std::int64_t>(medians[2])};
+}
+
+// What of the rank's phases lies outside of operations with others.
+std::array<IntervalSet, kPhaseCount> outside_of_operations(const RankTrace& rank, const Phases& phases) {
+  std::array<IntervalSet, kPhaseCount> own;
+  if (std::ranges::all_of(phases.of, &IntervalSet::empty)) return own;
+  const IntervalSet communicating = communicating_alone(rank);
+  for (std::size_t i = 0; i < kPhaseCount; ++i) own[i] = subtract(phases.of[i], communicating);
+  return own;
 }
 
 // Whatever they look like, so many steps are the least of which a smaller change would show as well.
@@ -251,8 +264,11 @@ std::optional<Warning> doubt_of_steady_steps(std::span<const StepLength> steps,
 void measure_left_out(const Job& job, std::span<const RankWindows> windows, std::span<const Phases> phases,
                       std::vector<StepsLeftOut>& left_out) {
   std::vector<LongestRank> longest(left_out.size());  // by the reason
+  std::vector<AloneRank> alone(left_out.size());
   for (std::size_t rank = 0; rank < windows.size(); ++rank) {
-    std::vector<std::int64_t> lasted(left_out.size()), of_reason(left_out.size());
+    std::vector<std::int64_t> lasted(left_out.size()), of_reason(left_out.size()), own(left_out.size());
+    const std::array<IntervalSet, kPhaseCount> own_phases =
+        outside_of_operations(job.ranks[rank], phases[rank]);
     for (const StepWindow& step : windows[rank].steps) {
       const auto part =
           std::lower_bound(left_out.begin(), left_out.end(), step.number,
@@ -261,19 +277,22 @@ void measure_left_out(const Job& job, std::span<const RankWindows> windows, std:
       const auto i = static_cast<std::size_t>(part - left_out.begin());
       const auto [begin, end] = step.window;
       lasted[i] = saturating_add(lasted[i], end - begin);
-      for (const Explained& explained : kExplained)
-        if (part->reason == explained.reason)
-          of_reason[i] =
-              saturating_add(of_reason[i], phases[rank][explained.phase].measure_within(begin, end));
+      for (const Explained& explained : kExplained) {
+        if (part->reason != explained.reason) continue;
+        of_reason[i] = saturating_add(of_reason[i], phases[rank][explained.phase].measure_within(begin, end));
+        own[i] = saturating_add(
+            own[i], own_phases[static_cast<std::size_t>(explained.phase)].measure_within(begin, end));
+      }
     }
     for (std::size_t i = 0; i < left_out.size(); ++i) {
       left_out[i].ns = std::max(left_out[i].ns, lasted[i]);
       longest[i].add(of_reason[i], job.ranks[rank].rank);
+      alone[i].add(of_reason[i], own[i], job.ranks[rank].rank);
     }
   }
   for (std::size_t i = 0; i < left_out.size(); ++i) {
     left_out[i].reason_ns = longest[i].ns();
-    left_out[i].rank = longest[i].alone();
+    left_out[i].rank = alone[i].alone();
   }
 }
 

@@ -94,31 +94,38 @@ TEST(SteadySteps, WhatWaitsForCoresIsNoWarmUp) {
   EXPECT_EQ(left_out(steps), "none");
 }
 
+void hold(StepLength& step, Phase phase, std::int64_t ns) {
+  step.phase_of_any_ns[static_cast<std::size_t>(phase)] = ns;
+  step.counted_of_any_ns[static_cast<std::size_t>(phase)] = ns;
+}
+
 TEST(SteadySteps, ARangeExplainsWhatIsLeftOut) {
   std::vector<StepLength> steps = steps_of({100, 100, 100, 500, 100, 100, 900, 100, 101, 104});
-  steps[3].phase_of_any_ns[static_cast<std::size_t>(Phase::checkpoint)] = 400;
-  steps[9].phase_of_any_ns[static_cast<std::size_t>(Phase::evaluation)] = 5;
+  hold(steps[3], Phase::checkpoint, 400);
+  hold(steps[9], Phase::evaluation, 5);
   EXPECT_EQ(left_out(steps), "13-13 checkpoint, 19-19 evaluation") << "step 16 is slow, and nothing else";
-  steps[9].phase_of_any_ns[static_cast<std::size_t>(Phase::evaluation)] = 4;
+  hold(steps[9], Phase::evaluation, 4);
   EXPECT_EQ(left_out(steps), "13-13 checkpoint");
-  steps[3].phase_of_any_ns[static_cast<std::size_t>(Phase::evaluation)] = 401;
+  hold(steps[3], Phase::evaluation, 401);
   EXPECT_EQ(left_out(steps), "13-13 evaluation") << "what takes longest is the reason";
-  steps[3].phase_of_any_ns[static_cast<std::size_t>(Phase::evaluation)] = 0;
-  for (StepLength& step : steps) step.phase_of_any_ns[static_cast<std::size_t>(Phase::checkpoint)] = 40;
+  steps[3].counted_of_any_ns[static_cast<std::size_t>(Phase::evaluation)] = 399;
+  EXPECT_EQ(left_out(steps), "13-13 checkpoint") << "in the evaluation others waited for the checkpoint";
+  hold(steps[3], Phase::evaluation, 0);
+  for (StepLength& step : steps) hold(step, Phase::checkpoint, 40);
   EXPECT_EQ(left_out(steps), "none") << "all of them save: that is how this loop is";
 }
 
 TEST(SteadySteps, CompilationIsNamed) {
   std::vector<StepLength> steps = steps_of({9000, 300, 100, 100, 100, 100});
-  steps[0].phase_of_any_ns[static_cast<std::size_t>(Phase::compilation)] = 8000;
+  hold(steps[0], Phase::compilation, 8000);
   EXPECT_EQ(left_out(steps), "10-10 compilation, 11-11 warm-up");
 }
 
 TEST(SteadySteps, StartUpInTheMiddleIsNamedWhereItIsMostOfAStep) {
   std::vector<StepLength> steps = steps_of({100, 100, 100, 1000, 100, 100});
-  steps[3].phase_of_any_ns[static_cast<std::size_t>(Phase::start_up)] = 501;
+  hold(steps[3], Phase::start_up, 501);
   EXPECT_EQ(left_out(steps), "13-13 start-up");
-  steps[3].phase_of_any_ns[static_cast<std::size_t>(Phase::start_up)] = 500;
+  hold(steps[3], Phase::start_up, 500);
   EXPECT_EQ(left_out(steps), "none");
 }
 
@@ -205,6 +212,8 @@ TEST(SteadySteps, WhoWaitsForARankThatCompilesIsNotSteadyEither) {
           .sequence(step)
           .launched(begin + 3, begin + 4);
       if (own > 1000) on.host_range(begin + 1000, begin + 6000, "compilation: torch.compile");
+      // Else it would seem to wait for the other in its compilation.
+      if (own > 1000) on.compute(begin + 1000, begin + 5900).launched(begin + 3, begin + 4);
       begin += length;
     }
   }

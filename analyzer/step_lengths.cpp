@@ -27,6 +27,8 @@ std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows
         const std::int64_t ns = of_any.within(rank, i, step.window);
         if (ns == 0) continue;
         length.phase_of_any_ns[i] = std::max(length.phase_of_any_ns[i], ns);
+        length.counted_of_any_ns[i] =
+            std::max(length.counted_of_any_ns[i], of_any.counted(rank, i).measure_within(begin, end));
         length.beside_others_ns[i] = std::max(length.beside_others_ns[i], end - begin);
         if (phases[rank].of[i].measure_within(begin, end) > 0) is_own[step.number][i] = true;
       }

@@ -18,6 +18,8 @@ struct StepLength {
   // Of it, in ranges of each phase, of all ranks that hold each other up (phases_of_any.h) together while the
   // step lasted on one: those that wait for a rank that compiles are in another step by then.
   std::array<std::int64_t, kPhaseCount> phase_of_any_ns{};
+  // Of that, what is of no phase that comes before (PhasesOfAny::counted).
+  std::array<std::int64_t, kPhaseCount> counted_of_any_ns{};
   // By phase, where ranks did it in other steps or behind their last one alone: how long the step took, of
   // the rank that took longest of those in whose step that lay. Else 0.
   std::array<std::int64_t, kPhaseCount> beside_others_ns{};

@@ -4,17 +4,12 @@
 #include <array>
 #include <utility>
 
+#include "analyzer/metrics/compute_intervals.h"
+
 namespace lockstep::analyzer {
 namespace {
 
 constexpr std::array kHoldingUp{Phase::compilation, Phase::checkpoint, Phase::evaluation, Phase::start_up};
-
-IntervalSet compute_of(const RankTrace& rank) {
-  std::vector<Interval> intervals;
-  for (const Activity& activity : rank.activities)
-    if (activity.activity_class == Class::compute) intervals.push_back({activity.begin, activity.end});
-  return IntervalSet::from(std::move(intervals));
-}
 
 // What of [begin, end) the set covers.
 void add_part(const IntervalSet& set, Nanoseconds begin, Nanoseconds end, std::vector<Interval>& parts) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "analyzer/metrics/waiting_times.h"
 #include "analyzer/metrics/windows.h"
 #include "base/time_math.h"
 
@@ -11,6 +12,7 @@ namespace lockstep::analyzer {
 Behind behind_the_last_step(const FindingContext& context, Phase phase) {
   Behind all;
   LongestRank longest;
+  AloneRank alone;
   for (const RankTrace& rank : context.diagnosis.job.ranks) {
     if (rank.steps.empty()) continue;
     const RankWindows windows = find_windows(rank);
@@ -21,14 +23,19 @@ Behind behind_the_last_step(const FindingContext& context, Phase phase) {
     all.all_ns = saturating_add(all.all_ns, ns);
     if (ns > 0 && phases.intervals()[phases.first_ending_after(end)].begin < end)
       all.began_in_step = windows.steps.empty() ? rank.steps.back().number : windows.steps.back().number;
+    const std::int64_t own_ns = ns == 0 ? 0
+                                        : subtract(phases, communicating_alone(rank))
+                                              .measure_within(end, std::numeric_limits<Nanoseconds>::max());
+    alone.add(ns, own_ns, rank.rank);
     if (!longest.add(ns, rank.rank)) continue;
+    all.longest_own_ns = own_ns;
     const Nanoseconds begin = std::max(end, phases.intervals()[phases.first_ending_after(end)].begin);
     all.place.rank = rank.rank;
     all.place.begin_ns = begin - context.report.origin_aligned_ns;
     all.place.end_ns = phases.intervals().back().end - context.report.origin_aligned_ns;
   }
   all.longest_ns = longest.ns();
-  all.rank = longest.alone();
+  all.rank = alone.alone();
   return all;
 }
 

@@ -13,6 +13,7 @@ namespace lockstep::analyzer {
 struct Behind {
   std::int64_t all_ns = 0;           // Σ over ranks
   std::int64_t longest_ns = 0;       // of one rank
+  std::int64_t longest_own_ns = 0;   // of that, outside of operations with others
   std::optional<std::int32_t> rank;  // of which alone it took that, as of PhaseStretch
   FindingPlace place;                // of the rank that it took longest
   // The last step of a rank in which it began, to go on behind it.

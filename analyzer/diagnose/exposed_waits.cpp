@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/diagnose/compute_intervals.h"
 #include "analyzer/intervals/interval_set.h"
+#include "analyzer/metrics/compute_intervals.h"
 #include "base/time_math.h"
 
 namespace lockstep::analyzer {

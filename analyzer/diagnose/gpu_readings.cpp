@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/diagnose/compute_intervals.h"
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/median.h"
+#include "analyzer/metrics/compute_intervals.h"
 #include "base/numbers.h"
 #include "base/time_math.h"
 

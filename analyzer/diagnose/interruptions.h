@@ -39,10 +39,28 @@ class LongestRank {
   std::int32_t rank_ = 0;
 };
 
+// Of the ranks that are added the one that alone has something: by all of it, and by what of it lies outside
+// of operations with others, too. Who waits in an evaluation for one that still saves has no more of it.
+class AloneRank {
+ public:
+  void add(std::int64_t ns, std::int64_t own_ns, std::int32_t rank) {
+    all_.add(ns, rank);
+    own_.add(own_ns, rank);
+  }
+  std::optional<std::int32_t> alone() const {
+    return all_.alone() == own_.alone() ? all_.alone() : std::nullopt;
+  }
+
+ private:
+  LongestRank all_, own_;
+};
+
 // Neighbouring steps that hold a phase.
 struct PhaseStretch {
   std::int64_t first = 0, last = 0;
-  std::int64_t ns = 0;                    // of the rank that it took longest of, Σ over them
+  // Of the rank that it took longest of, Σ over them; not what that rank waited for others.
+  std::int64_t ns = 0;
+  std::int64_t own_ns = 0;                // of that, outside of operations with others
   std::int32_t longest_on = 0;            // that rank
   std::optional<std::int32_t> rank = {};  // of which alone it took that: kOfOneRank times any other's
 };

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/diagnose/compute_intervals.h"
+#include "analyzer/metrics/compute_intervals.h"
 #include "base/time_math.h"
 
 namespace lockstep::analyzer {

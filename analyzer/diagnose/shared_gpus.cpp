@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "analyzer/diagnose/compute_intervals.h"
+#include "analyzer/metrics/compute_intervals.h"
 #include "analyzer/model/gpus.h"
 
 namespace lockstep::analyzer {

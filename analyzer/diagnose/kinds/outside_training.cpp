@@ -49,8 +49,8 @@ constexpr Explanation kCheckpointExplained{
     .found =
         "Steps that hold ranges of saving or loading (named by Lockstep's hook in PyTorch, a profiler or NVTX; "
         "docs/metrics.md, \"The run's account\") of a twentieth of the median step or more, whatever else lies "
-        "in them; where more than half of the steps do, they are no places but \"in N of M steps\". What these took of the rank that they took longest, times the "
-        "ranks, and what each rank saves behind its last step, is 2 % or more of the time between start-up "
+        "in them; where more than half of the steps do, they are no places but \"in N of M steps\". What these took of the rank that they took longest, without "
+        "what it waited for others in them, times the ranks, and what each rank saves behind its last step, is 2 % or more of the time between start-up "
         "and shutdown. What is loaded or saved before the first steady step does not count. None is found where it "
         "is not known which steps are steady.",
     .wrong = "The ranges are only named so, or the time in them would have been waited for anyway.",
@@ -282,11 +282,12 @@ void name_other_total(const AccountReport& account, Spending spending, std::int6
 }
 
 // Passes without gradients are told where they took longer than a step: of ranks that do the same for about
-// as long, one may seem to do it alone.
+// as long, one may seem to do it alone. So may one that waits in them for a rank that still does something
+// else: its own time counts.
 bool would_be_told(const PhaseInSteps& in_steps, const Behind& behind, std::int64_t step_ns) {
   const auto is_long = [step_ns](std::int64_t ns) { return ns / 2 >= step_ns; };
-  return std::ranges::all_of(in_steps.stretches, is_long, &PhaseStretch::ns) &&
-         (behind.longest_ns == 0 || is_long(behind.longest_ns));
+  return std::ranges::all_of(in_steps.stretches, is_long, &PhaseStretch::own_ns) &&
+         (behind.longest_ns == 0 || is_long(behind.longest_own_ns));
 }
 
 // What all ranks do so may be the job's own work. Which it was, eval() or passes without gradients, the range

@@ -57,6 +57,52 @@ TEST(OutsideTrainingAlone, OfPassesWithoutGradientsOnlyWhatIsLongIsOneRanks) {
   EXPECT_EQ(alone.title, "rank 0 evaluates: 100 ms at 4 places");
 }
 
+// 40 steps of 10 ms on two ranks. In every tenth rank 0 does something else for 50 ms first; then both
+// evaluate for 2 ms and add up what came of it, which is told of rank 1 alone: it has waited for rank 0 in
+// it.
+Job with_evaluations_that_wait(const char* what_rank_0_does) {
+  JobBuilder job;
+  Nanoseconds now = 0;
+  for (int step = 0; step < 40; ++step) {
+    const bool evaluates = step % 10 == 9;
+    const Nanoseconds busy = evaluates ? 50'000 * us : 0, eval = evaluates ? 2'000 * us : 0;
+    const Nanoseconds end = now + kStep + busy + eval;
+    for (const std::int32_t rank : {0, 1}) {
+      const Nanoseconds begins = rank == 0 ? now + busy : now;
+      job.rank(rank).step(step, now, end);
+      job.rank(rank).compute(begins, begins + eval + 100 * us).launched(now, now + 1 * us);
+      if (evaluates)
+        job.rank(rank)
+            .all_reduce(begins + eval + 100 * us, now + busy + eval + 200 * us)
+            .launched(now + 1 * us, now + 2 * us);
+      job.rank(rank)
+          .compute(now + busy + eval + 200 * us, end - 200 * us)
+          .launched(now + 2 * us, now + 3 * us);
+      job.rank(rank).all_reduce(end - 200 * us, end).launched(now + 3 * us, now + 4 * us);
+    }
+    if (evaluates) {
+      job.rank(0).host_range(now, now + busy, what_rank_0_does);
+      job.rank(1).host_range(now, now + busy + eval + 200 * us, "evaluation");
+    }
+    now = end;
+  }
+  return job.build();
+}
+
+// Seen of a healthy job, and of one whose other rank collected garbage: who waited in the evaluation was said
+// to be the only one that evaluates.
+TEST(OutsideTrainingAlone, WhoWaitsInAnEvaluationHasNoMoreOfIt) {
+  for (const char* what : {"torch.save", "garbage collection", "something"}) {
+    const Report report = over_steady_steps(with_evaluations_that_wait(what));
+    for (const Finding& found : report.findings) {
+      EXPECT_FALSE(found.code == "evaluation_long" && found.rank) << what << ": " << found.title;
+      EXPECT_THAT(found.title, Not(HasSubstr("rank 1"))) << what;
+    }
+    EXPECT_THAT(codes_of(report.findings), Not(Contains("evaluation_long")))
+        << what << ": 2 ms in ten steps, and not what rank 1 waits in it";
+  }
+}
+
 // A framework's own evaluation is told whatever it takes.
 TEST(OutsideTrainingAlone, OfAFrameworksEvaluationTheRangesTell) {
   EXPECT_EQ(
