@@ -58,10 +58,14 @@ class Pipelines : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override { record_job(GetParam().mode, GetParam().ranks, folder_); }
 
+  void expect_schedule() const;
+  void expect_what_the_first_stage_sends_over_before_its_answer_comes() const;
+  void expect_the_second_stage_to_compute_once_the_first_has() const;
+
   TemporaryFolder folder_;
 };
 
-TEST_P(Pipelines, AreWhatTheProgramRuns) {
+void Pipelines::expect_schedule() const {
   const Case& job = GetParam();
   const Outcome analyzed =
       run({binary("lockstep"), "analyze", folder_ / "run", "--all-steps", "--json", "-"});
@@ -99,7 +103,7 @@ TEST_P(Pipelines, AreWhatTheProgramRuns) {
 
 // The schedules look after all that they have sent when their step is done. The gradient of a microbatch
 // comes after the activations were sent, and the same thread of Gloo's hears of both.
-TEST_P(Pipelines, WhatTheFirstStageSendsIsOverBeforeItsAnswerComes) {
+void Pipelines::expect_what_the_first_stage_sends_over_before_its_answer_comes() const {
   const Result<trace::Reader> reader = trace::Reader::open(folder_ / "run/rank-0.lst");
   ASSERT_TRUE(reader.ok()) << reader.error().message;
   std::vector<trace::Step> steps;
@@ -152,13 +156,20 @@ std::map<std::int64_t, Passes> first_passes(const std::string& path) {
 
 // Not when it begins to wait for its first activations, which may be in the step before: the region of a step
 // is from the first forward pass on.
-TEST_P(Pipelines, TheSecondStageComputesOnceTheFirstHasPassedItSomethingOn) {
+void Pipelines::expect_the_second_stage_to_compute_once_the_first_has() const {
   const std::map<std::int64_t, Passes> first = first_passes(folder_ / "run/rank-0.lst"),
                                        second = first_passes(folder_ / "run/rank-1.lst");
   ASSERT_EQ(first.size(), 4U);
   ASSERT_EQ(second.size(), 4U);
   for (std::int64_t step = 1; step < 4; ++step)  // in the first one shapes are made known by a forward pass
     EXPECT_GE(second.at(step).first_forward_begin, first.at(step).first_forward_end) << "step " << step;
+}
+
+// Recorded once for all three.
+TEST_P(Pipelines, AreToldAsTheProgramRunsThem) {
+  expect_schedule();
+  expect_what_the_first_stage_sends_over_before_its_answer_comes();
+  expect_the_second_stage_to_compute_once_the_first_has();
 }
 
 INSTANTIATE_TEST_SUITE_P(Schedules, Pipelines,
