@@ -7,11 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/account/account.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/diagnose/idle_words.h"
 #include "analyzer/diagnose/slow_place_words.h"
+#include "analyzer/metrics/windows.h"
 #include "analyzer/model/warns_of.h"
 #include "analyzer/report/quantity.h"
 #include "base/time_math.h"
@@ -148,8 +150,8 @@ bool profiler_costs_host_time(const FindingContext& context) {
 }
 
 struct TimesBetweenComputations {
-  std::vector<IntervalSet> gaps;  // by rank, without evaluation and the like
-  std::int64_t evaluation_ns = 0;
+  std::vector<IntervalSet> gaps;  // by rank, without what the account has under names of its own
+  std::int64_t named_ns = 0;
 };
 
 // By rank.
@@ -160,18 +162,25 @@ std::vector<IntervalSet> host_bound_gaps(const FindingContext& context) {
   return gaps;
 }
 
+// Of steps that are looked at although it lies in them (--all-steps): imports, for one.
+IntervalSet start_up_of(const RankTrace& rank, const StringTable& strings) {
+  return unite(find_phases(rank, strings)[Phase::start_up],
+               IntervalSet::from({start_of(rank, find_windows(rank))}));
+}
+
 TimesBetweenComputations times_between_computations(const FindingContext& context) {
   TimesBetweenComputations times{host_bound_gaps(context)};
   // Looking for it costs a pass over all ranges.
   const Account& spent = context.report.account.spent;
   if (spent[Spending::evaluation] == 0 && spent[Spending::checkpoint] == 0 &&
-      spent[Spending::compilation] == 0)
+      spent[Spending::compilation] == 0 && spent[Spending::start_up] == 0)
     return times;
   const Job& job = context.diagnosis.job;
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
     const std::int64_t all = times.gaps[i].measure();
     times.gaps[i] = subtract(times.gaps[i], evaluation_and_the_like(job.ranks[i], job.strings));
-    times.evaluation_ns = saturating_add(times.evaluation_ns, all - times.gaps[i].measure());
+    times.gaps[i] = subtract(times.gaps[i], start_up_of(job.ranks[i], job.strings));
+    times.named_ns = saturating_add(times.named_ns, all - times.gaps[i].measure());
   }
   return times;
 }
@@ -185,9 +194,9 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
   const ThreadsInGaps threads = look ? threads_in_gaps(context) : ThreadsInGaps{};
   const TimesBetweenComputations times =
       look ? times_between_computations(context) : TimesBetweenComputations{};
-  const std::int64_t evaluation = std::min(own - of_late_ranks, times.evaluation_ns);
-  const std::int64_t for_cores = std::min(own - of_late_ranks - evaluation, threads.without_core_ns);
-  const std::int64_t lost = own - of_late_ranks - evaluation - for_cores + behind_hosts;
+  const std::int64_t named = std::min(own - of_late_ranks, times.named_ns);
+  const std::int64_t for_cores = std::min(own - of_late_ranks - named, threads.without_core_ns);
+  const std::int64_t lost = own - of_late_ranks - named - for_cores + behind_hosts;
   if (!context.is_left_over(findings, Cause::host_bound, lost)) return;
   // On a CPU lane the host and the device are one: time between computations is not a launch that came late.
   const bool known = launches_are_known(context);
@@ -204,10 +213,10 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
     finding.evidence.push_back(fmt::format(
         "{} of that is what a late rank spends longer than the others, and is not counted as lost here",
         format_duration(of_late_ranks)));
-  if (evaluation > 0)
-    finding.evidence.push_back(
-        fmt::format("{} of that is evaluation, checkpoints or compilation, and is not counted as lost here",
-                    format_duration(evaluation)));
+  if (named > 0)
+    finding.evidence.push_back(fmt::format(
+        "{} of that is start-up, evaluation, checkpoints or compilation, and is not counted as lost here",
+        format_duration(named)));
   if (for_cores > 0)
     finding.evidence.push_back(fmt::format(
         "{} of that is waiting for a core, and is not counted as lost here", format_duration(for_cores)));

@@ -290,6 +290,29 @@ TEST(HostBound, EvaluationIsNotWhatALineDoes) {
               testing::Not(testing::Contains(code)));
 }
 
+// Seen of a program that imports an optimizer within its first step: over all steps that was the headline.
+TEST(HostBound, StartUpIsNotWhatALineDoes) {
+  const std::string line = "step (train.py:7)", code = "idle_between_computations";
+  EXPECT_THAT(codes_of(looked_at(300, line, line, Threads::ran, "start-up: imports").findings),
+              testing::Not(testing::Contains(code)));
+  JobBuilder job;
+  for (int rank = 0; rank < 2; ++rank) {
+    job.rank(rank).trace().device = "cpu";
+    job.rank(rank).trace().ending.recorded_until = 14'000 * us;
+    // What all gather first, 4 ms before they compute.
+    job.rank(rank).collective(Operation::all_gather, 0, 10 * us).launched(0, 1 * us);
+    for (int step = 0; step < 10; ++step) {
+      const Nanoseconds begin = step == 0 ? 0 : (4000 + step * 1000) * us, end = (5000 + step * 1000) * us;
+      job.rank(rank).step(step, begin, end);
+      job.rank(rank).compute(end - 1000 * us, end - 100 * us).launched(end - 1000 * us, end - 999 * us);
+      job.rank(rank).all_reduce(end - 100 * us, end).launched(end - 100 * us, end - 99 * us);
+    }
+  }
+  const Report report = checked_analysis(job.build(), {}).report;
+  EXPECT_GT(report.account.spent[Spending::start_up], 0);
+  EXPECT_THAT(codes_of(report.findings), testing::Not(testing::Contains(code)));
+}
+
 // Seen of k-means and of a rollout on busy cores: "shorten it, or do it beside training" was said of the work
 // itself.
 TEST(HostBound, WhereLooksLeaveOpenWhetherThreadsRanItMayBeComputation) {
