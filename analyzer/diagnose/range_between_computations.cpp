@@ -10,13 +10,14 @@
 #include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/median.h"
+#include "trace/events/wait_range.h"
 
 namespace lockstep::analyzer {
 namespace {
 
 using TimeByName = std::map<std::uint32_t, std::int64_t>;
 
-// Between its computations, in these steps.
+// Between its computations, in these steps. Of kNone: what lies in no range.
 TimeByName times_of_ranges(const FindingContext& context, const StepTable& steps, std::size_t index) {
   const RankTrace& trace = context.diagnosis.job.ranks[index];
   const std::int64_t origin = context.report.origin_aligned_ns;
@@ -28,8 +29,15 @@ TimeByName times_of_ranges(const FindingContext& context, const StepTable& steps
   const IntervalSet gaps =
       intersect(gaps_of(trace, context.report, Cause::host_bound), IntervalSet::from(std::move(windows)));
   TimeByName times;
+  std::vector<Interval> named;
   for (const std::vector<HostSpan>& thread : context.diagnosis.host_spans[index])
-    for (const HostSpan& span : thread) times[span.name] += gaps.measure_within(span.begin, span.end);
+    for (const HostSpan& span : thread) {
+      // What waits is no work of the rank's.
+      if (context.diagnosis.job.strings.view(span.name) == trace::kWaitForCommunication) continue;
+      times[span.name] += gaps.measure_within(span.begin, span.end);
+      named.push_back({span.begin, span.end});
+    }
+  times[kNone] += subtract(gaps, IntervalSet::from(std::move(named))).measure();
   return times;
 }
 
@@ -61,6 +69,8 @@ std::optional<std::uint32_t> range_between_computations(const FindingContext& co
     longest = name;
     most = longer;
   }
+  // Most of it has no name.
+  if (longest == kNone) return std::nullopt;
   return longest;
 }
 

@@ -12,7 +12,8 @@ namespace lockstep::analyzer {
 
 // The name (Job::strings) of the long range that is innermost for longest, beyond the median of the other
 // ranks, in what of the table's steps is neither computation, communication nor loading. Absent where it
-// makes up less than `least` of late.cause_ns. O((activities + ranges) log).
+// makes up less than `least` of late.cause_ns, or less than what lies in no range. O((activities + ranges)
+// log).
 std::optional<std::uint32_t> range_between_computations(const FindingContext& context, const StepTable& steps,
                                                         const RankLateness& late, double least);
 
