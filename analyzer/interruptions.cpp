@@ -52,7 +52,8 @@ InPhase in_phase(std::span<const Phases> phases, Phase phase, const std::vector<
 
 // Of stretches that are known by their steps.
 void measure(const Job& job, std::span<const RankWindows> windows, const InPhase& in,
-             std::vector<PhaseStretch>& stretches) {
+             std::vector<PhaseStretch>& stretches, std::vector<std::int64_t>& own_ns) {
+  own_ns.assign(windows.size(), 0);
   std::vector<AloneRank> alone(stretches.size());
   for (std::size_t rank = 0; rank < windows.size(); ++rank) {
     std::vector<std::int64_t> all(stretches.size()), own(stretches.size()), counted(stretches.size());
@@ -67,6 +68,7 @@ void measure(const Job& job, std::span<const RankWindows> windows, const InPhase
       own[i] = saturating_add(own[i], in.own[rank].measure_within(begin, end));
       counted[i] = saturating_add(counted[i], in.counted[rank].measure_within(begin, end));
     }
+    for (const std::int64_t ns : own) own_ns[rank] = saturating_add(own_ns[rank], ns);
     const std::int32_t number = job.ranks[rank].rank;
     for (std::size_t i = 0; i < stretches.size(); ++i) {
       if (counted[i] > stretches[i].ns) {
@@ -124,8 +126,9 @@ Interruptions measure_interruptions(const Job& job, std::span<const RankWindows>
     }
     if (each.empty()) continue;
     const InPhase in = in_phase(phases, phase, waiting, of_any);
-    measure(job, windows, in, in_steps.stretches);
-    if (in_steps.is_usual) measure(job, windows, in, each);
+    measure(job, windows, in, in_steps.stretches, in_steps.own_ns);
+    std::vector<std::int64_t> as_above;
+    if (in_steps.is_usual) measure(job, windows, in, each, as_above);
     const PhaseStretch* longest = longest_of(in_steps.is_usual ? each : in_steps.stretches);
     if (longest != nullptr) in_steps.longest = *longest;
   }

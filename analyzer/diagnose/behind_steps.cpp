@@ -27,14 +27,15 @@ Behind behind_the_last_step(const FindingContext& context, Phase phase) {
                                         : subtract(phases, communicating_alone(rank))
                                               .measure_within(end, std::numeric_limits<Nanoseconds>::max());
     alone.add(ns, own_ns, rank.rank);
-    if (!longest.add(ns, rank.rank)) continue;
+    // Of ranks that wait in it for each other the one that does most itself.
+    if (!longest.add(own_ns > 0 ? own_ns : ns > 0 ? 1 : 0, rank.rank)) continue;
     all.longest_own_ns = own_ns;
+    all.longest_ns = ns;
     const Nanoseconds begin = std::max(end, phases.intervals()[phases.first_ending_after(end)].begin);
     all.place.rank = rank.rank;
     all.place.begin_ns = begin - context.report.origin_aligned_ns;
     all.place.end_ns = phases.intervals().back().end - context.report.origin_aligned_ns;
   }
-  all.longest_ns = longest.ns();
   all.rank = alone.alone();
   return all;
 }

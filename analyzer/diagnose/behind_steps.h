@@ -12,10 +12,10 @@ namespace lockstep::analyzer {
 // A last checkpoint, an evaluation of what was trained.
 struct Behind {
   std::int64_t all_ns = 0;           // Σ over ranks
-  std::int64_t longest_ns = 0;       // of one rank
+  std::int64_t longest_ns = 0;       // of the rank that does most of it itself
   std::int64_t longest_own_ns = 0;   // of that, outside of operations with others
   std::optional<std::int32_t> rank;  // of which alone it took that, as of PhaseStretch
-  FindingPlace place;                // of the rank that it took longest
+  FindingPlace place;                // of that rank
   // The last step of a rank in which it began, to go on behind it.
   std::optional<std::int64_t> began_in_step;
 };

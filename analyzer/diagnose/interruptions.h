@@ -72,6 +72,8 @@ struct PhaseInSteps {
   // More than half of the run's steps hold it: this loop is so, and they are not left out for it.
   bool is_usual = false;
   PhaseStretch longest;  // of the stretches; where it is usual, of the steps
+  // By rank, in the order of Job::ranks: in these stretches, outside of operations with others.
+  std::vector<std::int64_t> own_ns;
 };
 
 struct Interruptions {

@@ -56,7 +56,7 @@ TEST(Findings, TheOnlyRankIsNotManyRanks) {
   EXPECT_EQ(finding(report, "blocked_in_compute").title,
             "the rank sleeps or is blocked in the middle of its computation");
   EXPECT_THAT(finding(report, "evaluation_long").title,
-              HasSubstr("the rank runs the model without training it: 3.48 ms in "));
+              HasSubstr("the model runs without being trained: 3.48 ms in "));
 }
 
 // Seen: the place was that of the rank that idled longest between its computations.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <string>
@@ -20,6 +19,7 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/hang_words.h"
 #include "analyzer/diagnose/long_phase.h"
+#include "analyzer/diagnose/phase_words.h"
 #include "analyzer/metrics/windows.h"
 #include "analyzer/report/quantity.h"
 #include "base/time_math.h"
@@ -263,24 +263,6 @@ bool is_worth(std::int64_t ns, std::int64_t whole, std::int64_t permille) {
   return static_cast<double>(ns) * 1000 >= static_cast<double>(whole) * static_cast<double>(permille);
 }
 
-// The account has the mean of the ranks, of the whole run, and of what lies within another it counts one
-// alone: a reader finds two totals. And the sum over ranks stands behind the title.
-void name_other_total(const AccountReport& account, Spending spending, std::int64_t told_ns,
-                      Finding& finding) {
-  const auto ranks = static_cast<std::int64_t>(account.ranks.size());
-  const std::int64_t mean_ns = account.spent[spending] / ranks;
-  constexpr std::int64_t kTheSame = 20;  // within a twentieth nobody wonders
-  if (std::abs(mean_ns - told_ns) <= told_ns / kTheSame) return;
-  const std::string mean = format_duration(mean_ns);
-  finding.evidence.push_back(
-      ranks > 1
-          ? fmt::format(
-                "{} adds up these places, at each the rank that took longest there; the account of the whole run, in "
-                "which each moment counts once, says {} (mean of the ranks)",
-                format_duration(told_ns), mean)
-          : fmt::format("over the whole run it is {} (where the wall time went)", mean));
-}
-
 // Passes without gradients are told where they took longer than a step: of ranks that do the same for about
 // as long, one may seem to do it alone. So may one that waits in them for a rank that still does something
 // else: its own time counts.
@@ -292,9 +274,8 @@ bool would_be_told(const PhaseInSteps& in_steps, const Behind& behind, std::int6
 
 // What all ranks do so may be the job's own work. Which it was, eval() or passes without gradients, the range
 // does not tell.
-void say_what_the_mode_tells(const Report& report, Finding& finding, const std::string& how_much) {
-  finding.title = fmt::format("{} the model without training it: {}",
-                              report.world_size == 1 ? "the rank runs" : "ranks run", how_much);
+void say_what_the_mode_tells(Finding& finding, const std::string& how_much) {
+  finding.title = fmt::format("the model runs without being trained: {}", how_much);
   finding.accuses = Accused::nobody;
   finding.evidence.emplace_back(
       "whether that is evaluation, or rollouts and generation, the trace does not tell; what is shorter than a "
@@ -342,7 +323,9 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
   } else {
     finding.title = fmt::format("{}: {}", reason.kind->title, how_much);
   }
-  name_other_total(report.account, reason.spending, told_ns, finding);
+  if (!finding.rank && (!by_mode || would_be_told(in_steps, behind, context.steps.mean_step_ns)))
+    say_who_takes_longest(context, in_steps, finding);
+  name_other_total(context, reason.spending, told_ns, finding);
   if (within.times > 0)
     finding.evidence.push_back(fmt::format("{}; the longest is step {}, with {} of it",
                                            report.steady && !in_steps.is_usual
@@ -355,7 +338,7 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
                     format_duration(behind.longest_ns)));
   finding.remedy = reason.remedy;
   if (reason.kind == &kCheckpoints) say_what_blocks_of_async_saves(context, finding);
-  if (by_mode && !finding.rank) say_what_the_mode_tells(report, finding, how_much);
+  if (by_mode && !finding.rank) say_what_the_mode_tells(finding, how_much);
   finding.lost_ns = std::min(lost, training);
   finding.place = within.times > 0 && in_steps.longest.ns >= behind.longest_ns
                       ? place_of(in_steps.longest, reason.phase, context)

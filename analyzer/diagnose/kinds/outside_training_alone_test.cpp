@@ -49,7 +49,7 @@ TEST(OutsideTrainingAlone, OfPassesWithoutGradientsOnlyWhatIsLongIsOneRanks) {
   const Finding both = evaluates(12'000 * us);
   EXPECT_EQ(both.rank, std::nullopt);
   EXPECT_EQ(both.accuses, Accused::nobody);
-  EXPECT_EQ(both.title, "ranks run the model without training it: 48.0 ms at 4 places");
+  EXPECT_EQ(both.title, "the model runs without being trained: 48.0 ms at 4 places");
   EXPECT_THAT(both.evidence, Not(Contains(HasSubstr("no other rank does"))));
   EXPECT_THAT(both.evidence, Contains(HasSubstr("what is shorter than a step it may not tell at all")));
   const Finding alone = evaluates(25'000 * us);
@@ -101,6 +101,39 @@ TEST(OutsideTrainingAlone, WhoWaitsInAnEvaluationHasNoMoreOfIt) {
     EXPECT_THAT(codes_of(report.findings), Not(Contains("evaluation_long")))
         << what << ": 2 ms in ten steps, and not what rank 1 waits in it";
   }
+}
+
+// Seen: rank 1 evaluated on five times as many batches, and who waited was the place to look at.
+TEST(OutsideTrainingAlone, WhoTakesLongestIsSaidAndNotAccused) {
+  const auto evaluation_of = [](Nanoseconds of_rank_1) {
+    JobBuilder job;
+    Nanoseconds now = 0;
+    for (int step = 0; step < 40; ++step) {
+      const Nanoseconds eval = step % 10 == 9 ? 50'000 * us : 0, end = now + kStep + eval;
+      for (const std::int32_t rank : {0, 1}) {
+        const Nanoseconds own = eval == 0 ? 0 : rank == 0 ? 22'000 * us : of_rank_1;
+        job.rank(rank).step(step, now, end);
+        if (eval > 0) {
+          job.rank(rank).compute(now, now + own).launched(now, now + 1 * us);
+          job.rank(rank).all_reduce(now + own, now + eval).launched(now + 1 * us, now + 2 * us);
+          job.rank(rank).host_range(now, now + eval, "evaluation");
+        }
+        job.rank(rank).compute(now + eval, end - 200 * us).launched(now + 2 * us, now + 3 * us);
+        job.rank(rank).all_reduce(end - 200 * us, end).launched(now + 3 * us, now + 4 * us);
+      }
+      now = end;
+    }
+    return finding(over_steady_steps(job.build()), "evaluation_long");
+  };
+  const Finding uneven = evaluation_of(49'000 * us);
+  EXPECT_EQ(uneven.rank, std::nullopt);
+  EXPECT_EQ(uneven.accuses, Accused::nobody);
+  EXPECT_EQ(uneven.place->rank, 1);
+  EXPECT_THAT(
+      uneven.evidence,
+      Contains("rank 1 takes longest for it: 196 ms outside of operations with others, the median of the "
+               "others 88.0 ms; they wait for it meanwhile"));
+  EXPECT_THAT(evaluation_of(24'000 * us).evidence, Not(Contains(HasSubstr("takes longest for it"))));
 }
 
 // A framework's own evaluation is told whatever it takes.

@@ -302,7 +302,7 @@ TEST(OutsideTraining, ATotalOfCompilationThatTheAccountHasOtherwiseIsNamed) {
 TEST(OutsideTraining, OfTheModelsModeAloneNobodySaysThatItIsEvaluation) {
   const Finding found = finding(
       report_of_ranges({{0, "evaluation", 20'000 * us}, {1, "evaluation", 20'000 * us}}), "evaluation_long");
-  EXPECT_EQ(found.title, "ranks run the model without training it: 80.0 ms at 4 places");
+  EXPECT_EQ(found.title, "the model runs without being trained: 80.0 ms at 4 places");
   EXPECT_EQ(found.accuses, Accused::nobody);
   EXPECT_THAT(found.remedy, HasSubstr("rollouts and generation are part of the job's work"));
   const Finding named = finding(
