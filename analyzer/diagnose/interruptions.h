@@ -40,7 +40,8 @@ class LongestRank {
 };
 
 // Of the ranks that are added the one that alone has something: by all of it, and by what of it lies outside
-// of operations with others, too. Who waits in an evaluation for one that still saves has no more of it.
+// of operations with others, too, if any has some there. Who waits in an evaluation for one that still saves
+// has no more of it.
 class AloneRank {
  public:
   void add(std::int64_t ns, std::int64_t own_ns, std::int32_t rank) {
@@ -48,7 +49,7 @@ class AloneRank {
     own_.add(own_ns, rank);
   }
   std::optional<std::int32_t> alone() const {
-    return all_.alone() == own_.alone() ? all_.alone() : std::nullopt;
+    return own_.ns() == 0 || all_.alone() == own_.alone() ? all_.alone() : std::nullopt;
   }
 
  private:
