@@ -61,6 +61,7 @@ class Inference : public TorchTest {
     const Outcome recorded = run(command, kEnvironment);
     EXPECT_EQ(recorded.exit_code, 0) << recorded.standard_error;
     const Outcome alone = run(job(mode, folder_ / "alone"), kEnvironment);
+    EXPECT_EQ(alone.exit_code, 0) << alone.standard_error;
     EXPECT_EQ(sorted_lines(recorded.standard_output), sorted_lines(alone.standard_output));
     const Outcome analyzed =
         run({binary("lockstep"), "analyze", folder_ / "run", "--all-steps", "--json", "-"});
