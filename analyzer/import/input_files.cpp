@@ -23,6 +23,19 @@ bool may_be_named(const Importer& importer, const fs::path& path) {
   return importer.may_be_named != nullptr && importer.may_be_named(path.filename().string());
 }
 
+bool may_be_input(const fs::path& path) {
+  const auto importers = all_importers();
+  return std::any_of(importers.begin(), importers.end(),
+                     [&](const Importer* importer) { return may_be_named(*importer, path); });
+}
+
+bool is_named_as_input(const fs::path& path) {
+  const auto importers = all_importers();
+  return std::any_of(importers.begin(), importers.end(), [&](const Importer* importer) {
+    return importer->counts_by_name && may_be_named(*importer, path);
+  });
+}
+
 bool is_of(const Importer& importer, const fs::path& path) {
   const Result<Recognition> found = recognise_file(path);
   return found.ok() && found.value().importer == &importer;
@@ -124,6 +137,7 @@ class Finder {
               std::back_inserter(out_.warnings));
     for (const fs::path& file : folder.value().rank_files) add_found(file);
     warn_of_others_in(path);
+    warn_of_no_files_in(path);
     std::vector<fs::path> beside;
     std::error_code ignored;
     for (fs::directory_iterator at(path, ignored), end; !ignored && at != end; at.increment(ignored)) {
@@ -169,6 +183,32 @@ class Finder {
          kNoRank});
   }
 
+  // What stands in a run's folder under a name that would be read, and can't be: opening a named pipe would
+  // wait for somebody to write into it. Ranks' files were told of when they were added.
+  void warn_of_no_files_in(const fs::path& folder) {
+    std::vector<fs::path> none;
+    std::error_code error;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+      std::error_code unknown;
+      const fs::file_status status = at->status(unknown);
+      if (fs::is_regular_file(status)) continue;
+      if (run::is_side_file_name(at->path().filename().string()) ||
+          (!fs::is_directory(status) && may_be_input(at->path())))
+        none.push_back(at->path());
+    }
+    warn_of_no_files(std::move(none));
+  }
+
+  void warn_of_no_files(std::vector<fs::path> paths) {
+    std::sort(paths.begin(), paths.end());
+    for (const fs::path& path : paths) {
+      const std::string name = path.string() + ": ";
+      if (std::none_of(out_.warnings.begin(), out_.warnings.end(),
+                       [&](const Warning& warning) { return warning.message.starts_with(name); }))
+        out_.warnings.push_back({"file_unreadable", name + "not a regular file, and left out", kNoRank});
+    }
+  }
+
   // One is analyzed at a time; people gave the folder that they are in.
   static Error several_runs(const fs::path& folder, std::vector<fs::path> runs, std::size_t others) {
     const std::string what =
@@ -181,7 +221,7 @@ class Finder {
 
   Status add_folder(const fs::path& folder) {
     std::error_code error;
-    std::vector<fs::path> found, runs;
+    std::vector<fs::path> found, runs, no_files;
     for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error),
          end;
          !error && at != end; at.increment(error)) {
@@ -191,8 +231,12 @@ class Finder {
         at.disable_recursion_pending();
         continue;
       }
-      if (!at->is_regular_file(ignored)) continue;
-      if (is_input(at->path())) found.push_back(at->path());
+      if (at->is_directory(ignored)) continue;
+      if (!at->is_regular_file(ignored)) {
+        if (is_named_as_input(at->path())) no_files.push_back(at->path());
+      } else if (is_input(at->path())) {
+        found.push_back(at->path());
+      }
     }
     if (error) return Error{fmt::format("{}: {}", folder.string(), error.message())};
     if (runs.size() == 1 && found.empty()) return add_run(runs.front());
@@ -201,6 +245,7 @@ class Finder {
       return Error{fmt::format("{}: nothing to analyze in this folder (no {}). {}", folder.string(),
                                names_of_files(), what_is_understood())};
     add_sorted(std::move(found));
+    warn_of_no_files(std::move(no_files));
     return {};
   }
 

@@ -133,11 +133,14 @@ void read_manifest(const fs::path& path, Folder& folder) {
   const nlohmann::json manifest = parse_side_file(path);
   if (!manifest.is_object()) {
     std::error_code error;
-    const bool there = fs::exists(path, error);
-    folder.warnings.push_back({there ? "manifest_damaged" : "manifest_missing",
-                               fmt::format("{}: {}; the world size is taken from the ranks' files",
-                                           path.string(), there ? "no JSON object" : "missing"),
-                               kNoRank});
+    const fs::file_status status = fs::status(path, error);
+    const bool there = fs::exists(status);
+    const char* const why = !there                        ? "missing"
+                            : fs::is_regular_file(status) ? "no JSON object"
+                                                          : "not a regular file";
+    folder.warnings.push_back(
+        {there ? "manifest_damaged" : "manifest_missing",
+         fmt::format("{}: {}; the world size is taken from the ranks' files", path.string(), why), kNoRank});
     return;
   }
   const auto number = [&](const char* key) -> std::optional<std::int32_t> {
@@ -187,6 +190,11 @@ bool is_run_folder(const fs::path& folder) {
     if (at->path().filename().string().ends_with(kSuffix)) return true;
   }
   return is_manifest_of_ours(folder / kManifest);
+}
+
+bool is_side_file_name(std::string_view name) {
+  return name.ends_with(".json") &&
+         (name.starts_with("manifest") || name.starts_with("clock-") || name.starts_with("hang-"));
 }
 
 Result<Folder> open_folder(const fs::path& path) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/import/rank/communication_patterns.h"
@@ -49,6 +50,9 @@ std::string read_doing(const std::filesystem::path& trace_file);
 
 // Whether a folder looks like a run: it holds a manifest.json of ours or .lst files.
 bool is_run_folder(const std::filesystem::path& folder);
+
+// Of what the recorder writes beside the traces: the manifests, comparisons of clocks, where a rank hung.
+bool is_side_file_name(std::string_view file_name);
 
 // Errors: the folder can't be read, or no process in it was a rank.
 Result<Folder> open_folder(const std::filesystem::path& folder);
