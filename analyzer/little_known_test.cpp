@@ -217,6 +217,18 @@ TEST(LittleKnown, OneRankOfTwoIsSaidToTellNothingOfWaiting) {
   EXPECT_THAT(verdict, testing::Not(testing::Contains(HasSubstr("is waiting (0.0 %)"))));
 }
 
+TEST(LittleKnown, ARankWhoseFileCannotBeReadIsNotSaidToHaveLeftNone) {
+  Job job = job_of(1, 30, [](int, std::int32_t) { return 5'000'000; }).build();
+  job.world_size = 2;
+  job.ranks_missing = {1};
+  job.warnings.push_back({"file_unreadable", "rank 1: nothing of it can be read: …", 1});
+  EXPECT_THAT(verdict_lines(report_of(job)),
+              testing::Contains(HasSubstr("1 of 2 ranks left no record that can be read: how much")));
+  job.warnings.back().rank = kNoRank;  // some other file
+  EXPECT_THAT(verdict_lines(report_of(job)),
+              testing::Contains(HasSubstr("1 of 2 ranks left no record: how much")));
+}
+
 TEST(LittleKnown, FewStepsThatNeverSettleAreSaidToBeSo) {
   const Report report =
       report_of(job_of(2, 12, [](int step, std::int32_t) { return 20'000'000 - 1'000'000 * step; }).build());

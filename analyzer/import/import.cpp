@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <set>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -179,6 +180,22 @@ std::vector<std::string> runs_left_out(const std::vector<std::string>& paths, co
   return left_out.size() < paths.size() ? left_out : std::vector<std::string>();
 }
 
+// Of unreadable files those whose ranks no other file tells of: no rank is gone without a word. Returns how
+// many ranks the job has at least; 0 where no rank is lost so.
+std::int32_t name_lost_ranks(const std::vector<RankImport>& ranks, std::vector<Warning>& warnings) {
+  std::set<std::int32_t> read;
+  for (const RankImport& rank : ranks)
+    if (rank.rank_known) read.insert(rank.trace.rank);
+  std::int32_t lost = kNoRank;
+  for (Warning& warning : warnings) {
+    if (warning.code != "file_unreadable" || warning.rank == kNoRank || read.contains(warning.rank)) continue;
+    lost = std::max(lost, warning.rank);
+    warning.message = fmt::format("rank {}: nothing of it can be read: {}", warning.rank, warning.message);
+  }
+  if (lost == kNoRank) return 0;
+  return std::min(std::max(lost, read.empty() ? 0 : *read.rbegin()), INT32_MAX - 1) + 1;
+}
+
 // What the user says communicates, and what does not occur: mistyped, or the name of something else.
 void warn_of_patterns_without_use(const CommunicationPatterns& patterns, Job& job) {
   std::vector<bool> of_activities(job.strings.size(), false);
@@ -203,24 +220,28 @@ Result<Job> import_all(const std::vector<std::string>& paths, const ImportOption
   if (!found.ok()) return found.error();
   std::vector<Warning> warnings = std::move(found.value().warnings);
   std::vector<RankImport> ranks;
-  for (Result<std::vector<RankImport>>& result : read_all(found.value().files, options, found.value().end)) {
-    if (result.ok())
-      std::move(result.value().begin(), result.value().end(), std::back_inserter(ranks));
+  const std::vector<InputFile>& files = found.value().files;
+  std::vector<Result<std::vector<RankImport>>> results = read_all(files, options, found.value().end);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].ok())
+      std::move(results[i].value().begin(), results[i].value().end(), std::back_inserter(ranks));
     else
-      warnings.push_back({"file_unreadable", result.error().message, kNoRank});
+      warnings.push_back({"file_unreadable", results[i].error().message, rank_of_trace_file(files[i].path)});
   }
   if (options.stop.stop_requested()) return Error{"stopped before all was read"};
   // One file, one reason: nothing to add.
   if (ranks.empty() && warnings.size() == 1) return Error{std::move(warnings.front().message)};
-  settle_workers(ranks, found.value().files.size() == 1);
+  settle_workers(ranks, files.size() == 1);
   if (const Status status = join_cycles(ranks, options.cycle, warnings); !status.ok()) return status.error();
   if (paths.size() == 1)
     if (const Status status = must_be_one_job(paths.front(), ranks); !status.ok()) return status.error();
   // Whatever order they were given in.
   std::vector<std::string> named = paths;
   std::sort(named.begin(), named.end(), name_comes_before);
+  const std::int32_t at_least = ranks.empty() ? 0 : name_lost_ranks(ranks, warnings);
+  const std::int32_t world_size = found.value().world_size > 0 ? found.value().world_size : at_least;
   Result<Job> job = merge_ranks(fmt::format("{}", fmt::join(named, " ")), std::move(ranks),
-                                std::move(warnings), found.value().world_size);
+                                std::move(warnings), world_size);
   if (!job.ok()) return job;
   if (holds_nothing(job.value())) return nothing_to_analyze(job.value());
   if (const std::vector<std::string> left_out = runs_left_out(paths, job.value()); !left_out.empty()) {

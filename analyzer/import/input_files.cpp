@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -117,7 +118,8 @@ class Finder {
   // In a folder, one bad file must not hide the good ones.
   void add_found(const fs::path& path) {
     const Status status = add_file(path);
-    if (!status.ok()) out_.warnings.push_back({"file_unreadable", status.error().message, kNoRank});
+    if (!status.ok())
+      out_.warnings.push_back({"file_unreadable", status.error().message, rank_of_trace_file(path)});
   }
 
   void add_sorted(std::vector<fs::path> found) {
@@ -254,6 +256,12 @@ class Finder {
 };
 
 }  // namespace
+
+std::int32_t rank_of_trace_file(const std::filesystem::path& file) {
+  const std::optional<NumberInName> found = number_in_file_name(file.filename().string());
+  return file.extension() == ".lst" && found && found->says_rank && found->number < kMaxRanks ? found->number
+                                                                                              : kNoRank;
+}
 
 Result<InputFiles> find_input_files(const std::vector<std::string>& paths) {
   if (paths.empty()) return Error{fmt::format("no input given. {}", what_is_understood())};

@@ -29,6 +29,9 @@ struct InputFiles {
   std::vector<Warning> warnings;
 };
 
+// The rank whose trace file of ours this is, by its name alone, for one that can't be read; kNoRank: of none.
+std::int32_t rank_of_trace_file(const std::filesystem::path& file);
+
 // Errors: a path that does not exist or is neither file nor folder, a file of an unknown kind, a folder
 // without traces, nothing but files of no rank.
 Result<InputFiles> find_input_files(const std::vector<std::string>& paths);

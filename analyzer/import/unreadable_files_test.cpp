@@ -1,8 +1,9 @@
-// Files of a run that can't be read: each is told of.
+// Files of a run that can't be read: each is told of, and no rank is gone without a word.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,38 @@ TEST(UnreadableFiles, AManifestThatIsNoFileIsSaidOnce) {
   ASSERT_NE(damaged, nullptr);
   EXPECT_THAT(damaged->message, HasSubstr("manifest.json: not a regular file; the world size is taken from"));
   EXPECT_THAT(said_unreadable(job), testing::IsEmpty());
+}
+
+// Neither a manifest nor the other ranks say how many there are: the file's name does.
+TEST(UnreadableFiles, ARankOfWhichNothingIsLeftIsNamed) {
+  for (const std::size_t left : {0U, 4U, 10U, 31U}) {
+    const TemporaryFolder folder;
+    write_small_rank(folder / "rank-0.lst", 0);
+    write_small_rank(folder / "whole", 2);
+    std::ifstream whole(folder / "whole", std::ios::binary);
+    std::string bytes(left, '\0');
+    whole.read(bytes.data(), static_cast<std::streamsize>(left));
+    folder.write("rank-2.lst", bytes);
+    const Job job = must(import_job({folder.path().string()}));
+    EXPECT_EQ(job.world_size, 3) << left;
+    EXPECT_THAT(job.ranks_missing, ElementsAre(1, 2)) << left;
+    EXPECT_EQ(find_warning(job.warnings, "world_size_mismatch"), nullptr) << left;
+    const Warning* const warning = find_warning(job.warnings, "file_unreadable");
+    ASSERT_NE(warning, nullptr) << left;
+    EXPECT_EQ(warning->rank, 2) << left;
+    EXPECT_THAT(warning->message, testing::StartsWith("rank 2: nothing of it can be read: ")) << left;
+    EXPECT_THAT(warning->message, HasSubstr("rank-2.lst")) << left;
+  }
+}
+
+TEST(UnreadableFiles, ARankThatAnotherFileTellsOfIsNotSaidToBeLost) {
+  const TemporaryFolder folder;
+  write_small_rank(folder / "rank-0.lst", 0);
+  write_small_rank(folder / "copy.lst", 1);
+  const std::string empty = folder.write("rank-1.lst", "");
+  const Job job = must(import_job({folder / "rank-0.lst", folder / "copy.lst", empty}));
+  EXPECT_THAT(job.ranks_missing, testing::IsEmpty());
+  EXPECT_THAT(said_unreadable(job), ElementsAre(empty + ": the file is empty"));
 }
 
 }  // namespace

@@ -90,12 +90,22 @@ bool leaves_waiting_open(const Report& report, const Totals& totals) {
          (!totals.waits_known || transfer_totals(report).doubtful_ns > 0);
 }
 
+// Of ranks without a record: whether a file of one is there, and nothing of it can be read.
+std::string_view that_can_be_read(const Report& report) {
+  const auto& missing = report.ranks_missing;
+  const bool any = std::any_of(report.warnings.begin(), report.warnings.end(), [&](const Warning& warning) {
+    return warning.code == "file_unreadable" &&
+           std::find(missing.begin(), missing.end(), warning.rank) != missing.end();
+  });
+  return any ? " that can be read" : "";
+}
+
 void print_one_of_several(const Report& report, const Totals& totals, Page& page) {
   const auto missing = static_cast<std::int64_t>(report.ranks_missing.size());
   page.wrap(
       Line{}
-          .bold(
-              fmt::format("{} of {} ranks left no record", format_count(missing), format_count(missing + 1)))
+          .bold(fmt::format("{} of {} ranks left no record{}", format_count(missing),
+                            format_count(missing + 1), that_can_be_read(report)))
           .text(leaves_waiting_open(report, totals)
                     ? fmt::format(
                           ": how much of the communication of {} is waiting and how much moves data can't be "
@@ -132,7 +142,7 @@ void print_reservations(const Report& report, const Totals& totals, Page& page) 
   if (!report.ranks_missing.empty() && report.ranks.size() > 1) {
     page.wrap(
         Line{}
-            .bold(fmt::format("No trace of {}", name_ranks(report.ranks_missing)))
+            .bold(fmt::format("No trace of {}{}", name_ranks(report.ranks_missing), that_can_be_read(report)))
             .text(
                 report.ranks_missing.size() == 1
                     ? ": whether the others wait for it cannot be told; what is said of waiting is of the "

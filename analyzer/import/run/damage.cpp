@@ -12,7 +12,10 @@ namespace lockstep::analyzer::run {
 
 void find_losses(const trace::Reader& reader, const std::set<std::string>& damage, RankImport& import) {
   const bool cut_after_closing = !reader.complete() && reader.metadata().contains(trace::kCompacted);
-  if (reader.has_gaps() || cut_after_closing) {
+  // Nor is anything known of a rank whose file holds nothing but its first bytes: its events stand behind its
+  // metadata. It is not one that did nothing.
+  const bool nothing_left = !reader.complete() && reader.metadata().empty() && reader.chunks().empty();
+  if (reader.has_gaps() || cut_after_closing || nothing_left) {
     import.trace.lost.push_back({-kLatest, kLatest});
   } else if (!damage.empty()) {
     for (const trace::ChunkInfo& chunk : reader.damaged_chunks()) {

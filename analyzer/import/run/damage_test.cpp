@@ -79,6 +79,22 @@ TEST(RunFile, WhatTheGpuDidInAGapIsNotKnown) {
               HasSubstr("not recorded all the time: cupti: another tool had CUPTI (2 times, 0.000 s)"));
 }
 
+// It is not a rank that did nothing: what it did is not known.
+TEST(RunFile, WhatARankDidIsNotKnownWhereItsFileHoldsNothing) {
+  const TemporaryFolder folder;
+  const std::string path = write_file(folder, "whole.lst", write_rank);
+  std::ifstream in(path, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+  for (const std::size_t left : {32U, 33U, 90U}) {
+    const RankImport import = must(import_file(folder.write("rank-1.lst", whole.substr(0, left))));
+    EXPECT_NE(find_warning(import.warnings, "file_damaged"), nullptr) << left;
+    EXPECT_TRUE(import.trace.was_lost_within(1100, 1400)) << left;
+  }
+  const std::string unclosed = write_file(folder, "unclosed.lst", write_rank, false);
+  EXPECT_FALSE(must(import_file(unclosed)).trace.was_lost_within(1100, 1400))
+      << "killed later: its events are there";
+}
+
 // Whatever the damage: an error that names the file, or a rank that keeps the promises of job.h.
 TEST(RunFile, CutAnywhereAndFlippedAnywhere) {
   const TemporaryFolder folder;
