@@ -61,5 +61,18 @@ TEST(EndOfFile, WhereItStoodInASilenceThatIsOverIsNotWhereItStands) {
       << "it began another operation after that";
 }
 
+TEST(EndOfFile, WhereItStoodThatCannotBeReadIsAWarning) {
+  const TemporaryFolder folder;
+  const std::string trace = write_file(folder, "15000000000 1000");
+  EXPECT_EQ(find_warning(must(import_file(trace)).warnings, "hang_notes_damaged"), nullptr)
+      << "nothing was noted";
+  folder.write("hang-rank-1.json", R"({"doing": "line 7 in)");
+  const RankImport import = must(import_file(trace));
+  EXPECT_EQ(import.trace.ending.doing, "");
+  const Warning* const warning = find_warning(import.warnings, "hang_notes_damaged");
+  ASSERT_NE(warning, nullptr);
+  EXPECT_THAT(warning->message, testing::HasSubstr("hang-rank-1.json: no JSON object"));
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer::run

@@ -380,7 +380,7 @@ Result<RankImport> import_file(const std::filesystem::path& path, const Options&
   const bool went_on =
       noted != kUnknownTime && std::any_of(import.trace.activities.begin(), import.trace.activities.end(),
                                            [&](const Activity& one) { return one.begin > noted; });
-  if (!went_on) import.trace.ending.doing = read_doing(path);
+  if (!went_on) read_doing(path, import);
   return import;
 }
 

@@ -166,6 +166,15 @@ Warning warning_of_change(const fs::path& manifest) {
           kNoRank};
 }
 
+// Of one of several recorders. It is not the one that says how many ranks there are.
+Warning warning_of_no_manifest(const fs::path& manifest) {
+  return {"manifest_damaged",
+          fmt::format("{}: no JSON object; what this recorder noted of how the job ended, and of processes "
+                      "that left no file, is not known",
+                      manifest.string()),
+          kNoRank};
+}
+
 bool is_manifest_of_ours(const fs::path& path) {
   const nlohmann::json manifest = parse_side_file(path);
   if (!manifest.is_object()) return false;
@@ -176,12 +185,21 @@ bool is_manifest_of_ours(const fs::path& path) {
 
 }  // namespace
 
-std::string read_doing(const fs::path& trace_file) {
-  const nlohmann::json document =
-      parse_side_file(trace_file.parent_path() / fmt::format("hang-{}.json", trace_file.stem().string()));
-  if (!document.is_object()) return {};
+void read_doing(const fs::path& trace_file, RankImport& import) {
+  const fs::path path = trace_file.parent_path() / fmt::format("hang-{}.json", trace_file.stem().string());
+  const nlohmann::json document = parse_side_file(path);
+  std::error_code unknown;
+  if (!document.is_object()) {
+    // What is no regular file is told of where the folder is searched.
+    if (fs::is_regular_file(path, unknown))
+      import.warn(
+          "hang_notes_damaged",
+          fmt::format("{}: no JSON object; where the rank stood when the job hung is not known from it",
+                      path.string()));
+    return;
+  }
   const auto doing = document.find("doing");
-  return doing != document.end() && doing->is_string() ? doing->get<std::string>() : std::string();
+  if (doing != document.end() && doing->is_string()) import.trace.ending.doing = doing->get<std::string>();
 }
 
 bool is_run_folder(const fs::path& folder) {
@@ -233,11 +251,17 @@ Result<Folder> open_folder(const fs::path& path) {
         "{}: no process of this run was a rank ({} recorded). To read one by itself: lockstep analyze '{}'",
         path.string(), format_plural(folder.process_files.size(), "process was", "processes were"),
         folder.process_files.front().string())};
-  read_manifest(manifest_of_attempt(path, attempt), folder);
+  const fs::path of_job = manifest_of_attempt(path, attempt);
+  read_manifest(of_job, folder);
   for (const fs::path& of_recorder : manifests) {
     bool changed = false;
     const nlohmann::json manifest = parse_side_file(of_recorder, &changed);
-    if (!manifest.is_object()) continue;
+    if (!manifest.is_object()) {
+      std::error_code unknown;
+      if (of_recorder != of_job && fs::is_regular_file(of_recorder, unknown))
+        folder.warnings.push_back(warning_of_no_manifest(of_recorder));
+      continue;
+    }
     if (changed) folder.warnings.push_back(warning_of_change(of_recorder));
     read_interruption(manifest, folder.end);
     warn_of_unrecorded(manifest, path, folder);

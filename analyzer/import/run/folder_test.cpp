@@ -119,6 +119,18 @@ TEST(RunFolder, AMissingOrDamagedManifestIsAWarning) {
   }
 }
 
+TEST(RunFolder, ADamagedManifestOfAnotherRecorderIsAWarning) {
+  const TemporaryFolder folder;
+  folder.write("rank-0.lst", "");
+  folder.write("manifest.json", R"({"world_size": 1})");
+  folder.write("manifest-node-1.json", R"({"interrupted": {)");
+  const Folder run = must(open_folder(folder.path()));
+  ASSERT_EQ(run.warnings.size(), 1U);
+  EXPECT_EQ(run.warnings[0].code, "manifest_damaged");
+  EXPECT_THAT(run.warnings[0].message, HasSubstr("manifest-node-1.json: no JSON object; what this recorder"));
+  EXPECT_EQ(run.world_size, 1);
+}
+
 // A job that ended well and one that did not are a bit apart.
 TEST(RunFolder, AManifestThatIsNotAsItWasWrittenIsAWarning) {
   const TemporaryFolder folder;

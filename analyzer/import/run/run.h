@@ -44,9 +44,9 @@ struct Folder {
   std::vector<Warning> warnings;
 };
 
-// What a rank was doing when it was found to hang, as the recorder wrote it beside the rank's trace file
-// (hang-rank-N.json); empty where there is no such file.
-std::string read_doing(const std::filesystem::path& trace_file);
+// Adds to a rank what it was doing when it was found to hang, as the recorder wrote it beside the rank's
+// trace file (hang-rank-N.json), where there is such a file; a warning where it can't be read.
+void read_doing(const std::filesystem::path& trace_file, RankImport& import);
 
 // Whether a folder looks like a run: it holds a manifest.json of ours or .lst files.
 bool is_run_folder(const std::filesystem::path& folder);
