@@ -127,6 +127,13 @@ bool NumberedJob::kill_with_survivor(int rank) {
   return survivor != 0;
 }
 
+bool NumberedJob::kill_survivor(int rank) {
+  const pid_t process = progress_[rank]->process.load();
+  (void)end_to_end::eventually([&] { return survivor_of(process) != 0; });
+  const pid_t survivor = survivor_of(process);
+  return survivor != 0 && ::kill(survivor, SIGKILL) == 0;
+}
+
 void NumberedJob::kill_recorder() {
   ::kill(run_->process(), SIGKILL);
 }

@@ -48,6 +48,8 @@ class NumberedJob {
   void kill(int rank);
   // With what --survive-kill put beside it, of which it says whether there was one.
   bool kill_with_survivor(int rank);
+  // What --survive-kill put beside it, alone; says whether there was one.
+  bool kill_survivor(int rank);
   // One right after the other.
   void kill_all();
   void kill_recorder();

@@ -283,5 +283,27 @@ TEST(Kills, ASurvivorThatIsKilledTooIsMissed) {
               HasSubstr("1 file was not closed, and --survive-kill wrote no last moment"));
 }
 
+// While the rank goes on: what it does last would be lost if it were killed, and that is said when it is
+// known.
+TEST(Kills, ASurvivorThatIsKilledAloneIsSaid) {
+  if (kSanitized) GTEST_SKIP() << kNone;
+  NumberedJob job({"--survive-kill"});
+  ASSERT_TRUE(job.await_first());
+  const bool had_survivor = job.kill_survivor(1);
+  const std::string path = job.run_path() + "/rank-1.lst";
+  const bool said = had_survivor && end_to_end::eventually([&] {
+                      const Result<trace::Reader> reader = trace::Reader::open(path);
+                      return reader.ok() && reader.value().metadata().contains("survivor_ended");
+                    });
+  job.kill(1);
+  job.progress(0).ending.store(Ending::leave);
+  const end_to_end::Outcome outcome = job.finish();
+  if (!had_survivor && has_no_survivors(outcome)) GTEST_SKIP() << "the machine had no time to begin one";
+  ASSERT_TRUE(had_survivor);
+  EXPECT_TRUE(said);
+  EXPECT_FALSE(job.remains(job.run_path(), 1).after_death);
+  EXPECT_THAT(outcome.standard_error, HasSubstr("--survive-kill ended in 1 process before the process did"));
+}
+
 }  // namespace
 }  // namespace lockstep::torture

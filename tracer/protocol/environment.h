@@ -45,6 +45,8 @@ inline constexpr std::size_t kUnwrittenRoom = 160;
 // Metadata of a file whose process should have had a survivor (inject/survivor/survivor.h) and could not:
 // "yes".
 inline constexpr const char* kNoSurvivorKey = "no_survivor";
+// Of a file whose process had one that ended before it: "SINCE WHY", ns since 1970, words.
+inline constexpr const char* kSurvivorEndedKey = "survivor_ended";
 
 // "rank-3.lst"; "rank-3-restart-1.lst" after torchrun started the workers anew.
 std::string rank_file_name(std::int32_t rank, std::int32_t restart = 0);

@@ -44,6 +44,9 @@ Json to_json(const RecordedFile& file) {
                          {"since", to_utc(file.unwritten->since)},
                          {"reason", file.unwritten->why}};
   if (file.after_death) json["written_after_death"] = true;
+  if (file.survivor_ended.has_value())
+    json["survivor_ended"] = {{"since", to_utc(file.survivor_ended->since)},
+                              {"reason", file.survivor_ended->why}};
   if (file.cut_to.has_value()) json["cut_to_bytes"] = *file.cut_to;
   if (!file.ended.empty()) json["ended_early"] = file.ended;
   json["complete"] = file.complete;

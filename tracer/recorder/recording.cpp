@@ -37,6 +37,15 @@ std::optional<RecordedFile::Unwritten> parse_unwritten(const std::string& text) 
   return unwritten;
 }
 
+// "SINCE WHY", as environment.h says.
+std::optional<RecordedFile::SurvivorEnded> parse_survivor_ended(const std::string& text) {
+  RecordedFile::SurvivorEnded ended;
+  std::istringstream words(text);
+  if (!(words >> ended.since)) return std::nullopt;
+  std::getline(words >> std::ws, ended.why);
+  return ended;
+}
+
 void take_from_name(RecordedFile& file) {
   file.rank = rank_of_file_name(file.file).value_or(-1);
   file.restart = restart_of_file_name(file.file);
@@ -95,6 +104,7 @@ RecordedFile read_file(const std::filesystem::path& path) {
   file.complete = reader.complete();
   file.after_death = !text(trace::kWrittenAfterDeath).empty();
   file.no_survivor = !text(kNoSurvivorKey).empty();
+  file.survivor_ended = parse_survivor_ended(text(kSurvivorEndedKey));
   file.chunks = reader.chunks().size();
   using trace::EventKind;
   for (const EventKind kind :

@@ -62,6 +62,11 @@ struct RecordedFile {
   bool complete = false;                // closed by its process
   bool after_death = false;             // not closed, and all of it written: by a survivor
   bool no_survivor = false;             // --survive-kill could not be had
+  struct SurvivorEnded {
+    std::int64_t since = 0;  // ns since 1970
+    std::string why;         // "it was killed or asked to end"
+  };
+  std::optional<SurvivorEnded> survivor_ended;  // while its process lived on
   bool unreadable = false;  // it was not opened: all that is known is its name, which tells the rank
   std::string problem;      // empty, or why the file, or some of it, could not be read
 

@@ -10,6 +10,7 @@
 
 #include "tests/temporary_folder.h"
 #include "trace/writer.h"
+#include "tracer/protocol/environment.h"
 #include "tracer/recorder/manifest.h"
 
 namespace lockstep::tracer::record {
@@ -55,6 +56,26 @@ TEST(Recordings, AFileThatCannotBeReadIsOfItsAttempt) {
   EXPECT_EQ(recording.ranks.front().file, "rank-0-restart-1.lst");
   EXPECT_THAT(recording.earlier_attempts, ElementsAre("rank-0.lst"));
   EXPECT_THAT(recording.missing_ranks, ElementsAre(1));
+}
+
+TEST(Recordings, ASurvivorThatEndedBeforeItsProcessIsInTheManifest) {
+  const test::TemporaryFolder folder;
+  {
+    Result<trace::Writer> writer = trace::Writer::create((folder / "rank-0.lst").c_str());
+    ASSERT_TRUE(writer.ok());
+    writer.value().set_metadata("rank", "0");
+    writer.value().set_metadata("process", "17");
+    writer.value().set_metadata(kSurvivorEndedKey, "1700000000000000000 it was killed or asked to end");
+    ASSERT_TRUE(writer.value().close().ok());
+  }
+  write_rank_0(folder / "rank-1.lst", "0");
+  Manifest manifest;
+  manifest.recording = read_recording(folder.path());
+  const nlohmann::json json = nlohmann::json::parse(to_json(manifest));
+  EXPECT_EQ(
+      json.at("ranks").at(0).at("survivor_ended"),
+      nlohmann::json({{"since", "2023-11-14T22:13:20.000Z"}, {"reason", "it was killed or asked to end"}}));
+  EXPECT_FALSE(json.at("ranks").at(1).contains("survivor_ended"));
 }
 
 }  // namespace

@@ -140,12 +140,34 @@ void tell_missing_ranks(const Recording& recording, std::vector<std::string>& li
                               list_numbers(recording.missing_ranks, kMaxRanksNamed)));
 }
 
+// By reason: what is killed afterwards is as if --survive-kill had not been given.
+void tell_ended_survivors(const Recording& recording, std::vector<std::string>& lines) {
+  struct Those {
+    std::size_t count = 0;
+    std::int64_t first = 0;
+  };
+  std::map<std::string, Those> by_reason;
+  each_file(recording, [&](const RecordedFile& file) {
+    if (!file.survivor_ended.has_value()) return;
+    Those& those = by_reason[file.survivor_ended->why];
+    if (those.count++ == 0 || file.survivor_ended->since < those.first)
+      those.first = file.survivor_ended->since;
+  });
+  for (const auto& [why, those] : by_reason)
+    lines.push_back(
+        fmt::format("--survive-kill ended in {} before the process did, {}{}: {}. What is killed there after "
+                    "that loses up to its last second",
+                    format_plural(those.count, "process", "processes"),
+                    those.count == 1 ? "at " : "the first at ", to_utc(those.first), why));
+}
+
 void tell_unclosed_files(const Recording& recording, bool survive_kill, std::vector<std::string>& lines) {
   std::size_t open = 0, without_last_moment = 0, after_death = 0, no_survivor = 0;
   each_file(recording, [&](const RecordedFile& file) {
     if (file.no_survivor) ++no_survivor;
     if (!file.is_incomplete()) return;
-    ++(file.after_death ? after_death : survive_kill && !file.no_survivor ? without_last_moment : open);
+    const bool had_none = file.no_survivor || file.survivor_ended.has_value();
+    ++(file.after_death ? after_death : survive_kill && !had_none ? without_last_moment : open);
   });
   if (open != 0)
     lines.push_back(
@@ -170,6 +192,7 @@ void tell_unclosed_files(const Recording& recording, bool survive_kill, std::vec
         fmt::format("--survive-kill could not be had in {} (it takes Linux 5.9, one more process, and no "
                     "sanitizer): what is killed there loses up to its last second",
                     format_plural(no_survivor, "process", "processes")));
+  tell_ended_survivors(recording, lines);
 }
 
 void tell_losses(const Recording& recording, bool survive_kill, std::vector<std::string>& lines) {

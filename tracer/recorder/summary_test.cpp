@@ -155,6 +155,26 @@ TEST(Summary, SaysWhichFileHasItsLastMomentAndWhichHasNot) {
   EXPECT_THAT(summarize(manifest, "run"), Each(Not(HasSubstr("all that it had recorded is there"))));
 }
 
+TEST(Summary, SaysWhereTheSurvivorEndedBeforeItsProcess) {
+  Manifest manifest = two_ranks(10);
+  manifest.asked->plan.survive_kill = true;
+  const RecordedFile::SurvivorEnded killed{1'700'000'000'000'000'000, "it was killed or asked to end"};
+  manifest.recording->ranks[0].survivor_ended = killed;
+  const std::string what =
+      "--survive-kill ended in 1 process before the process did, at "
+      "2023-11-14T22:13:20.000Z: it was killed or asked to end. What is killed there "
+      "after that loses up to its last second";
+  EXPECT_THAT(summarize(manifest, "run"), ElementsAre(_, what, HasSubstr("next: ")));
+  manifest.recording->ranks[0].complete = false;
+  EXPECT_THAT(summarize(manifest, "run"),
+              ElementsAre(_, HasSubstr("1 file was not closed: the process was killed or still runs"), what,
+                          HasSubstr("next: ")))
+      << "why there is no last moment is known";
+  manifest.recording->ranks[1].survivor_ended = killed;
+  EXPECT_THAT(summarize(manifest, "run"),
+              Contains(HasSubstr("in 2 processes before the process did, the first at")));
+}
+
 TEST(Nothing, HasTheTrueReasonFirst) {
   Manifest manifest;
   manifest.recording.emplace();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -126,6 +127,37 @@ void warn_of_unrecorded(const nlohmann::json& manifest, const fs::path& path, Fo
                      format_plural(count, "process of the job", "processes of the job"),
                      count == 1 ? "it" : "they", reason->get<std::string>()),
          kNoRank});
+  }
+}
+
+// Ranks whose survivor (record --survive-kill) ended before them, and that did not close their file. Each
+// once: recorders that share a run each list all files.
+void warn_of_ended_survivors(const nlohmann::json& manifest, std::set<std::string>& told, Folder& folder) {
+  const auto text = [](const nlohmann::json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  const auto tell = [&](const nlohmann::json& of) {
+    if (!of.is_object()) return;
+    const auto ended = of.find("survivor_ended"), complete = of.find("complete");
+    if (ended == of.end() || !ended->is_object() || complete == of.end() || *complete != false) return;
+    const std::string name = text(of, "file");
+    const auto file = std::find_if(folder.rank_files.begin(), folder.rank_files.end(),
+                                   [&](const fs::path& path) { return path.filename() == name; });
+    if (file == folder.rank_files.end() || !told.insert(name).second) return;
+    const auto rank = rank_file(*file);
+    folder.warnings.push_back(
+        {"survivor_ended",
+         fmt::format("{}: what --survive-kill put beside the process ended before it, at {}: {}. What "
+                     "the process did last may be missing, up to a second",
+                     file->string(), text(*ended, "since"), text(*ended, "reason")),
+         rank ? rank->rank : kNoRank});
+  };
+  // A job of one process may have no rank.
+  for (const char* key : {"ranks", "processes"}) {
+    const auto files = manifest.find(key);
+    if (files == manifest.end() || !files->is_array()) continue;
+    for (const nlohmann::json& of : *files) tell(of);
   }
 }
 
@@ -253,6 +285,7 @@ Result<Folder> open_folder(const fs::path& path) {
         folder.process_files.front().string())};
   const fs::path of_job = manifest_of_attempt(path, attempt);
   read_manifest(of_job, folder);
+  std::set<std::string> told;
   for (const fs::path& of_recorder : manifests) {
     bool changed = false;
     const nlohmann::json manifest = parse_side_file(of_recorder, &changed);
@@ -265,6 +298,7 @@ Result<Folder> open_folder(const fs::path& path) {
     if (changed) folder.warnings.push_back(warning_of_change(of_recorder));
     read_interruption(manifest, folder.end);
     warn_of_unrecorded(manifest, path, folder);
+    warn_of_ended_survivors(manifest, told, folder);
   }
   std::sort(clock_files.begin(), clock_files.end());
   for (const fs::path& file : clock_files) {

@@ -75,6 +75,25 @@ TEST(RunFolder, ProcessesThatLeftNoFileAreSaid) {
                         "is in this report: it is statically linked"));
 }
 
+TEST(RunFolder, ARankWhoseSurvivorEndedBeforeItIsSaidOnce) {
+  const TemporaryFolder folder;
+  for (const char* name : {"rank-0.lst", "rank-1.lst", "rank-2.lst"}) folder.write(name, "");
+  const std::string ended =
+      R"("survivor_ended": {"since": "2023-11-14T22:13:20.000Z", "reason": "it was killed"}})";
+  const std::string ranks = R"({"world_size": 3, "ranks": [{"file": "rank-0.lst", "complete": true, )" +
+                            ended + R"(, {"file": "rank-1.lst", "complete": false, )" + ended +
+                            R"(, {"file": "rank-9.lst", "complete": false, )" + ended +
+                            R"(, {"file": "rank-2.lst", "complete": false, "survivor_ended": 7}, 3]})";
+  folder.write("manifest.json", ranks);
+  folder.write("manifest-node-1.json", ranks);
+  const Folder run = must(open_folder(folder.path()));
+  ASSERT_EQ(run.warnings.size(), 1U) << "a file that was closed lacks nothing";
+  EXPECT_EQ(run.warnings[0].code, "survivor_ended");
+  EXPECT_EQ(run.warnings[0].rank, 1);
+  EXPECT_THAT(run.warnings[0].message,
+              HasSubstr("ended before it, at 2023-11-14T22:13:20.000Z: it was killed. What"));
+}
+
 TEST(RunFolder, TheSignalThatEndedTheJobIsKnown) {
   const TemporaryFolder folder;
   folder.write("rank-0.lst", "");

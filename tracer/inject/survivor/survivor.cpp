@@ -225,16 +225,23 @@ Survivor::Rights Survivor::rights() noexcept {
           raw(SYS_prctl, PR_GET_NO_NEW_PRIVS)};
 }
 
-void Survivor::look() noexcept {
-  if (stack_ == nullptr) return;
+const char* Survivor::look() noexcept {
+  if (stack_ == nullptr) return nullptr;
   const int saved = errno;
-  if (waitpid(process_, nullptr, WNOHANG | __WCLONE) == process_) {
+  const char* why = nullptr;
+  const pid_t ended = waitpid(process_, nullptr, WNOHANG | __WCLONE);
+  // The program may have waited for it by its number: the system has cleared the word then.
+  const bool taken = ended < 0 && errno == ECHILD && alive_.load(std::memory_order_acquire) == 0;
+  if (ended == process_ || taken) {
     munmap(stack_, kStackBytes);
     stack_ = nullptr;
+    why = "it was killed or asked to end";
   } else if (rights() != rights_) {
     end();
+    why = "the process gave up rights (another user, a sandbox)";
   }
   errno = saved;
+  return why;
 }
 
 Survivor::~Survivor() {
@@ -247,7 +254,9 @@ Survivor::~Survivor() {
 
 #else
 
-void Survivor::look() noexcept {}
+const char* Survivor::look() noexcept {
+  return nullptr;
+}
 bool Survivor::start(int, void (*)(void*), void*) noexcept {
   return false;
 }

@@ -40,8 +40,10 @@ class Survivor {
   InHand in_hand() const noexcept { return in_hand_.load(std::memory_order_acquire); }
   // On the writer thread, now and then. Ends the survivor where the process has given up rights since
   // (another user, a sandbox), which code in the same memory must not keep; takes leave of one that somebody
-  // else has ended.
-  void look() noexcept;
+  // else has ended. Once it is gone: why, in words, the first time; else nullptr.
+  const char* look() noexcept;
+  // Its process id; 0 where there is none.
+  pid_t process() const noexcept { return stack_ != nullptr ? process_ : 0; }
 
  private:
   static constexpr std::size_t kStackBytes = std::size_t{1} << 20U;

@@ -158,6 +158,41 @@ TEST_F(SurvivorTest, TakesUpWorkThatCanBeResumed) {
   EXPECT_EQ(await_seen(), 3);
 }
 
+// From then on nobody would write what the process did last: it is told, once.
+TEST_F(SurvivorTest, ThatIsKilledIsMissed) {
+  run(
+      [](Survivor& survivor) {
+        survivor.set(Survivor::InHand::nothing);
+        const bool said_before = survivor.look() != nullptr;
+        const pid_t process = survivor.process();
+        kill(process, SIGKILL);
+        siginfo_t information{};
+        waitid(P_PID, static_cast<id_t>(process), &information, WEXITED | WNOWAIT | __WCLONE);
+        const char* const why = survivor.look();
+        const bool said = why != nullptr && std::string(why) == "it was killed or asked to end";
+        const bool said_again = survivor.look() != nullptr;
+        shared->seen.store(!said_before && said && !said_again && survivor.process() == 0 ? 1 : 0);
+      },
+      [] { _exit(5); });
+  if (none_here()) GTEST_SKIP() << "no survivors in this build, or on this system";
+  EXPECT_EQ(shared->seen.load(), 1);
+}
+
+// By a program that waits for all children of any kind.
+TEST_F(SurvivorTest, ThatIsKilledIsMissedAlsoWhereTheProgramWaitedForIt) {
+  run(
+      [](Survivor& survivor) {
+        survivor.set(Survivor::InHand::nothing);
+        const pid_t process = survivor.process();
+        kill(process, SIGKILL);
+        const bool waited = waitpid(process, nullptr, __WALL) == process;
+        shared->seen.store(waited && survivor.look() != nullptr && survivor.process() == 0 ? 1 : 0);
+      },
+      [] { _exit(5); });
+  if (none_here()) GTEST_SKIP() << "no survivors in this build, or on this system";
+  EXPECT_EQ(shared->seen.load(), 1);
+}
+
 TEST_F(SurvivorTest, IsGoneWhenRecordingEnds) {
   ends_recording = true;
   const int status =

@@ -77,7 +77,7 @@ void WriterThread::run() {
       wait_and_clear(tracer_.wake_word(), sleep);
       tracer_.work_lock().acquire();
       survivor_.set(Survivor::InHand::work);
-      survivor_.look();
+      if (const char* const why = survivor_.look()) note_survivor_ended(why);
     }
     const bool stopping = tracer_.stop_requested();
     // The program has closed the descriptor, and the file can't be found any more.
@@ -102,6 +102,12 @@ void WriterThread::run() {
     tracer_.pool().prepare_spare(&tracer_.wake_word());
   }
   tracer_.turn_off();
+}
+
+void WriterThread::note_survivor_ended(const char* why) {
+  writer_->set_metadata(kSurvivorEndedKey,
+                        std::to_string(read_clocks(tracer_.process().ticks).realtime) + " " + why);
+  last_flush_ = 0;  // at once: whoever ended it may come to this process next
 }
 
 void WriterThread::flush() {

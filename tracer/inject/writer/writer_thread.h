@@ -47,6 +47,8 @@ class WriterThread final : public control::Recording {
   };
 
   Status open_file();
+  // Puts into the file that nobody writes the last moment of this process any more.
+  void note_survivor_ended(const char* why);
   // In a survivor (survivor/survivor.h), where this thread is gone.
   void finish_after_death();
   void describe_process();
