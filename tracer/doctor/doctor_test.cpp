@@ -191,6 +191,8 @@ TEST_F(LocalMachineTest, ExecutablesAreLookedInto) {
   ASSERT_TRUE(self.has_value());
   EXPECT_TRUE(self->is_executable);
   EXPECT_TRUE(self->has_interpreter);
+  EXPECT_THAT(self->interpreter, HasSubstr("/ld"));
+  EXPECT_EQ(why_not_entered(*self), "");
   EXPECT_THAT(self->needed, Contains(HasSubstr("libc.so")));
   EXPECT_FALSE(machine_.inspect("/etc/passwd").has_value());
 }

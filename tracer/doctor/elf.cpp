@@ -4,10 +4,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 namespace lockstep::tracer::doctor {
 
 namespace {
+
+#if defined(__aarch64__)
+constexpr std::uint16_t kArchitecture = EM_AARCH64;
+#else
+constexpr std::uint16_t kArchitecture = EM_X86_64;
+#endif
 
 constexpr std::size_t kMaxHeaders = 1024;
 constexpr std::size_t kMaxDynamic = 65536;  // entries
@@ -56,7 +63,10 @@ std::optional<ElfFacts> inspect_elf(const ReadAt& read) {
   std::vector<std::uint64_t> names;
   std::optional<std::uint64_t> strings;
   for (const Elf64_Phdr& segment : headers) {
-    if (segment.p_type == PT_INTERP) facts.has_interpreter = true;
+    if (segment.p_type == PT_INTERP) {
+      facts.has_interpreter = true;
+      facts.interpreter = read_name(read, segment.p_offset);
+    }
     if (segment.p_type != PT_DYNAMIC) continue;
     const std::size_t count = std::min<std::uint64_t>(segment.p_filesz / sizeof(Elf64_Dyn), kMaxDynamic);
     for (std::size_t i = 0; i < count; ++i) {
@@ -74,6 +84,27 @@ std::optional<ElfFacts> inspect_elf(const ReadAt& read) {
     if (strings.has_value()) facts.needed.push_back(read_name(read, *strings + name));
   }
   return facts;
+}
+
+bool is_of_this_processor(const ElfFacts& program) {
+  return program.architecture == 0 || program.architecture == kArchitecture;
+}
+
+std::string other_libc(const ElfFacts& program) {
+  const std::string_view path = program.interpreter;
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (name.starts_with("ld-musl")) return "musl";
+  if (name.starts_with("ld-uClibc") || name.starts_with("ld64-uClibc")) return "uClibc";
+  if (name == "linker64" || name == "linker") return "Android's";
+  return {};
+}
+
+std::string why_not_entered(const ElfFacts& program) {
+  if (program.is_32_bit) return "it is a 32-bit program, and Lockstep's library is not";
+  if (!is_of_this_processor(program)) return "it is built for another processor than Lockstep's library";
+  if (const std::string libc = other_libc(program); !libc.empty())
+    return "its libc is " + libc + ", and Lockstep's library needs glibc";
+  return {};
 }
 
 }  // namespace lockstep::tracer::doctor

@@ -1,6 +1,5 @@
 #include "tracer/doctor/nothing_recorded.h"
 
-#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,12 +11,6 @@
 namespace lockstep::tracer::doctor {
 
 namespace {
-
-#if defined(__aarch64__)
-constexpr std::uint16_t kArchitecture = EM_AARCH64;
-#else
-constexpr std::uint16_t kArchitecture = EM_X86_64;
-#endif
 
 struct Wrapper {
   const char* name;
@@ -86,10 +79,17 @@ std::optional<Obstacle> find_obstacle(const Machine& machine, const std::vector<
   const std::string path = machine.find_command(command.front());
   if (path.empty()) return std::nullopt;
   const std::optional<ElfFacts> elf = machine.inspect(path);
-  if (elf.has_value() && (elf->is_32_bit || (elf->architecture != 0 && elf->architecture != kArchitecture))) {
+  if (elf.has_value() && (elf->is_32_bit || !is_of_this_processor(*elf))) {
     return Obstacle{fmt::format("{} is {}: Lockstep's library is not", path,
                                 elf->is_32_bit ? "a 32-bit program" : "built for another processor"),
                     "build it for this machine; what it starts in turn is recorded all the same", false};
+  }
+  if (const std::string libc = elf.has_value() ? other_libc(*elf) : ""; !libc.empty()) {
+    return Obstacle{
+        fmt::format("{}: its libc is {}, and Lockstep's library needs glibc", path, libc),
+        "use a build with glibc (python:3-slim, not python:3-alpine); what it starts in turn is recorded all "
+        "the same",
+        false};
   }
   if (elf.has_value() && elf->is_executable && !elf->has_interpreter) {
     return Obstacle{path + " is statically linked: no library can be brought into it",

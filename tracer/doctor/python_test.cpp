@@ -178,6 +178,19 @@ TEST(Obstacle, ProgramsOfAnotherArchitecture) {
   EXPECT_THAT(find_obstacle(machine, {"/jobs/train"})->reason, HasSubstr("built for another processor"));
 }
 
+TEST(Obstacle, ProgramsOfAnotherLibc) {
+  FakeMachine machine = with_pythons();
+  machine.executables.insert("/jobs/train");
+  machine.elf["/jobs/train"] = ElfFacts{62, false, true, true, {}, "/lib/ld-musl-x86_64.so.1"};
+  machine.elf["/jobs/train"].architecture = 0;  // of whatever machine this is
+  EXPECT_THAT(find_obstacle(machine, {"/jobs/train"})->reason, HasSubstr("its libc is musl"));
+  for (const char* loader : {"/lib64/ld-linux-x86-64.so.2",
+                             "/nix/store/x-glibc-2.40/lib/ld-linux-aarch64.so.1", "/opt/other/loader", ""}) {
+    machine.elf["/jobs/train"].interpreter = loader;
+    EXPECT_FALSE(find_obstacle(machine, {"/jobs/train"}).has_value()) << loader;
+  }
+}
+
 TEST(NothingRecorded, IsExplainedInTwoLines) {
   const FakeMachine machine = with_pythons();
   EXPECT_THAT(explain_nothing_recorded(machine, {"ssh", "node", "x"}), SizeIs(2));

@@ -137,6 +137,7 @@ void join_unrecorded(const Json& manifest, std::vector<Unrecorded>& all) {
         std::find_if(all.begin(), all.end(), [&](const Unrecorded& one) { return one.reason == reason; });
     Unrecorded& unrecorded = known != all.end() ? *known : all.emplace_back();
     unrecorded.reason = reason;
+    unrecorded.only_seen = value_of<bool>(of, "seen_from_outside", false);
     unrecorded.processes += value_of<std::uint64_t>(of, "processes", 0);
     for (auto& program : value_of(of, "programs", std::vector<std::string>()))
       unrecorded.programs.insert(program);

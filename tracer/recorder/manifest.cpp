@@ -62,6 +62,7 @@ Json to_json(const Unrecorded& unrecorded) {
   if (!unrecorded.ranks.empty()) json["ranks"] = unrecorded.ranks;
   json["users"] = unrecorded.users;
   json["process_ids"] = unrecorded.process_ids;
+  if (unrecorded.only_seen) json["seen_from_outside"] = true;
   return json;
 }
 

@@ -14,6 +14,7 @@
 #include "tracer/recorder/attach.h"
 #include "tracer/recorder/attendants.h"
 #include "tracer/recorder/claim.h"
+#include "tracer/recorder/job_programs.h"
 #include "tracer/recorder/last_resort.h"
 #include "tracer/recorder/messages.h"
 #include "tracer/recorder/preparation.h"
@@ -55,13 +56,17 @@ std::vector<Unrecorded> unrecorded_beside(const Manifest& manifest, NoticeBoard&
   const std::optional<Recording>& recording = manifest.recording;
   // A file that does not say whose it is, is of one of those.
   std::size_t nameless = recording.has_value() ? recording->files_without_process : 0;
-  return notices.take([&](std::int32_t process, std::int32_t rank) {
+  std::vector<Unrecorded> all = notices.take([&](std::int32_t process, std::int32_t rank) {
     if (!recording.has_value() || recording->process_ids.contains(process)) return FileOf::there;
     if (may_be_among(deleted, manifest.host, process, rank)) return FileOf::may_be_deleted;
     if (nameless == 0) return FileOf::missing;
     --nameless;
     return FileOf::there;
   });
+  // Files are made there as elsewhere: only where there is none is this a reason.
+  if (recording.has_value() && !recording->empty())
+    std::erase_if(all, [](const Unrecorded& of) { return of.only_seen && of.reason == kOtherNetwork; });
+  return all;
 }
 
 std::vector<std::string> outcome_in_words(const Manifest& manifest, const fs::path& folder,

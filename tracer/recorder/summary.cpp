@@ -299,11 +299,14 @@ std::vector<std::string> explain_unrecorded(const Manifest& manifest) {
 }  // namespace
 
 std::vector<std::string> explain_nothing(const Manifest& manifest, const std::vector<std::string>& reasons) {
-  if (!manifest.unrecorded.empty()) return explain_unrecorded(manifest);
+  const std::vector<Unrecorded>& unrecorded = manifest.unrecorded;
+  if (std::any_of(unrecorded.begin(), unrecorded.end(), [](const Unrecorded& of) { return !of.only_seen; }))
+    return explain_unrecorded(manifest);
   std::vector<std::string> lines = reasons;
   const std::string ended = early_end(manifest);
   const bool at_once = manifest.end_realtime - manifest.start_realtime < kAtOnce;
   if (!ended.empty()) lines.insert(at_once ? lines.begin() : lines.end(), ended);
+  for (std::string& seen : in_words(unrecorded)) lines.push_back(std::move(seen));
   const bool counters = manifest.asked.has_value() && lists_counters(*manifest.asked);
   if (manifest.asked.has_value()) {
     const Asked& asked = *manifest.asked;

@@ -258,6 +258,31 @@ TEST(Nothing, ACommandThatSomebodyInterruptedAtOnceIsToRunForLonger) {
   EXPECT_THAT(explain_nothing(manifest, {}), Contains(HasSubstr("lockstep doctor")));
 }
 
+// A helper of the job may be such a program, and the true reason another.
+TEST(Nothing, WhatWasOnlySeenIsOneReasonOfSeveral) {
+  Manifest manifest;
+  manifest.asked.emplace();
+  manifest.ending = Ending{2, 0};
+  Unrecorded seen;
+  seen.reason = "its libc is musl, and Lockstep's library needs glibc";
+  seen.processes = 1;
+  seen.only_seen = true;
+  seen.process_ids = {17};
+  manifest.unrecorded = {seen};
+  EXPECT_THAT(
+      explain_nothing(manifest, {}),
+      ElementsAre(HasSubstr("the reason may be: the command failed with exit code 2"),
+                  HasSubstr("1 process was left alone: its libc is musl"), HasSubstr("lockstep doctor")));
+  manifest.ending = Ending{0, 0};
+  EXPECT_THAT(
+      explain_nothing(manifest, {}).front(),
+      HasSubstr("nothing was recorded; the reason may be: 1 process was left alone: its libc is musl"));
+  seen.only_seen = false;
+  seen.reason = "it is statically linked";
+  manifest.unrecorded.push_back(seen);
+  EXPECT_THAT(explain_nothing(manifest, {}), Contains(HasSubstr("left no file: it is statically linked")));
+}
+
 TEST(Nothing, NamesTheRanksThatAreMissing) {
   Manifest manifest;
   manifest.recording.emplace();

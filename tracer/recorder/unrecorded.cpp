@@ -15,16 +15,19 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <system_error>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/counts.h"
 #include "tracer/protocol/notices.h"
+#include "tracer/recorder/job_programs.h"
 #include "tracer/recorder/process_state.h"
 #include "tracer/recorder/progress.h"
 
@@ -44,6 +47,11 @@ constexpr const char* kOtherReasons = "other reasons";
 constexpr const char* kGoneAtOnce = "ended by _exit, exec or a signal within a moment of the first event";
 // Which of the two can't be told: a rank's helper has the rank as well, and a file of its own.
 constexpr const char* kDeleted = "its file was deleted while the job ran, or it ended before it had one";
+
+// How often programs are looked at from outside; less often where that takes long, so that it costs at most
+// half a percent of a core.
+constexpr std::chrono::seconds kBetweenLooks{2};
+constexpr int kLongerThanALook = 200;
 
 [[noreturn]] void fail(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -91,7 +99,20 @@ struct NoticeBoard::State {
       if (poll(either.data(), either.size(), kLookMilliseconds) < 0 && errno != EINTR) fail("poll");
       last = stops;
       for (int count = 0; count < kMaxAtOnce && read_one();) ++count;
+      if (!last) look_from_outside();
     }
+  }
+
+  void look_from_outside() noexcept {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begin = Clock::now();
+    if (begin < next_look) return;
+    try {
+      programs.look();
+    } catch (...) {  // out of memory: those that were seen are known
+    }
+    const Clock::time_point end = Clock::now();
+    next_look = end + std::max<Clock::duration>(kBetweenLooks, kLongerThanALook * (end - begin));
   }
 
   // False: there is none.
@@ -134,6 +155,7 @@ struct NoticeBoard::State {
   }
 
   void note(const notices::Notice& notice, const ucred& sender) {
+    if (heard.size() < kMaxBeginnings) heard.insert(sender.pid);
     if (notice.reason.empty()) {
       if (beginnings.size() < kMaxBeginnings) beginnings.emplace(sender.pid, Beginning{notice, sender});
       return;
@@ -154,6 +176,20 @@ struct NoticeBoard::State {
       count(begun.notice, begun.sender);
     }
     beginnings.clear();
+  }
+
+  // Those that said nothing and left no file.
+  void count_those_seen(const WhereItsFileIs& where) {
+    for (const JobPrograms::Process& seen : programs.found()) {
+      if (heard.contains(seen.process) || where(seen.process, -1) != FileOf::missing) continue;
+      Unrecorded& of = seen_by_reason[seen.reason];
+      of.reason = seen.reason;
+      of.only_seen = true;
+      ++of.processes;
+      if (!seen.program.empty()) add_example(of.programs, seen.program);
+      add_example(of.users, seen.user);
+      add_example(of.process_ids, static_cast<std::int32_t>(seen.process));
+    }
   }
 
   void count(const notices::Notice& notice, const ucred& sender) {
@@ -178,6 +214,10 @@ struct NoticeBoard::State {
   };
   std::unordered_multimap<pid_t, Beginning> beginnings;  // by the sender's id, as the recorder knows it
   std::map<std::string, Unrecorded> by_reason;
+  std::map<std::string, Unrecorded> seen_by_reason;
+  std::unordered_set<pid_t> heard;
+  JobPrograms programs{getpid()};
+  std::chrono::steady_clock::time_point next_look{};
   std::string trouble;  // why it listened no longer; after the thread's end
   std::thread thread;
 };
@@ -214,9 +254,10 @@ const std::string& NoticeBoard::name() const {
 std::vector<Unrecorded> NoticeBoard::take(const WhereItsFileIs& where) {
   state_->stop();
   state_->count_those_gone(where);
+  state_->count_those_seen(where);
   std::vector<Unrecorded> all;
-  for (auto& [reason, unrecorded] : std::exchange(state_->by_reason, {}))
-    all.push_back(std::move(unrecorded));
+  for (auto* const reasons : {&state_->by_reason, &state_->seen_by_reason})
+    for (auto& [reason, unrecorded] : std::exchange(*reasons, {})) all.push_back(std::move(unrecorded));
   std::stable_sort(all.begin(), all.end(),
                    [](const Unrecorded& a, const Unrecorded& b) { return a.processes > b.processes; });
   return all;
@@ -239,8 +280,12 @@ std::vector<std::string> in_words(const std::vector<Unrecorded>& unrecorded) {
       who += fmt::format("{} {}; ", of.users.size() == 1 ? "user" : "users", fmt::join(of.users, ", "));
     who += fmt::format("{} {}{}", of.process_ids.size() == 1 ? "process" : "processes",
                        fmt::join(of.process_ids, ", "), of.processes > of.process_ids.size() ? ", …" : "");
-    lines.push_back(fmt::format("{} left no file: {} ({})",
-                                format_plural(of.processes, "process", "processes"), of.reason, who));
+    const std::string count = format_plural(of.processes, "process", "processes");
+    const bool left_alone = of.only_seen && of.reason != kOtherNetwork;
+    const char* const what = !left_alone         ? "left no file"
+                             : of.processes == 1 ? "was left alone"
+                                                 : "were left alone";
+    lines.push_back(fmt::format("{} {}: {} ({})", count, what, of.reason, who));
   }
   return lines;
 }

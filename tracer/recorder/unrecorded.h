@@ -19,6 +19,8 @@ struct Unrecorded {
   std::set<std::int32_t> ranks;
   std::set<std::uint32_t> users;
   std::set<std::int32_t> process_ids;
+  // Not said by themselves (job_programs.h): they may have had nothing that is recorded.
+  bool only_seen = false;
 };
 
 // Listens from when it is made, beside the recorder's other work, until it is asked.
@@ -36,7 +38,7 @@ class NoticeBoard {
   // What LOCKSTEP_NOTICES is to hold.
   const std::string& name() const;
   // Stops listening. By reason, the most frequent first. Those whose recording began and that are gone are
-  // among them unless their file is there.
+  // among them unless their file is there; and those that were seen from outside alone.
   std::vector<Unrecorded> take(const WhereItsFileIs& where);
   // Once taken: why it could not listen to the end; empty where it could.
   const std::string& trouble() const;

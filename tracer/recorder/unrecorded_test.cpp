@@ -13,6 +13,7 @@
 #include <string>
 
 #include "tracer/protocol/notices.h"
+#include "tracer/recorder/job_programs.h"
 
 namespace lockstep::tracer::record {
 namespace {
@@ -142,6 +143,24 @@ TEST_F(Notified, WhatOthersSendChangesNothing) {
   EXPECT_EQ(all[1].reason, "reason 7");
   EXPECT_EQ(all[1].processes, 2U);
   EXPECT_EQ(board_.trouble(), "");
+}
+
+TEST(InWords, ThoseThatWereOnlySeenWereLeftAlone) {
+  Unrecorded seen;
+  seen.reason = "it is a 32-bit program, and Lockstep's library is not";
+  seen.processes = 2;
+  seen.programs = {"/opt/licensed"};
+  seen.users = {getuid()};
+  seen.process_ids = {17, 18};
+  seen.only_seen = true;
+  EXPECT_THAT(
+      in_words({seen}),
+      ElementsAre("2 processes were left alone: it is a 32-bit program, and Lockstep's library is not "
+                  "(licensed; processes 17, 18)"));
+  seen.processes = 1;
+  EXPECT_THAT(in_words({seen}), ElementsAre(HasSubstr("1 process was left alone: ")));
+  seen.reason = kOtherNetwork;
+  EXPECT_THAT(in_words({seen}), ElementsAre(HasSubstr("1 process left no file: it ran in another network")));
 }
 
 }  // namespace
