@@ -9,6 +9,7 @@
 #include "analyzer/account/account.h"
 #include "analyzer/account/late_start.h"
 #include "analyzer/account/waits_for_phases.h"
+#include "analyzer/activity_counts.h"
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/findings.h"
 #include "analyzer/diagnose/job_lateness.h"
@@ -46,30 +47,6 @@ void set_ratios(const RankTimeline::KernelOverlap& kernels, Measures& measures) 
         static_cast<double>(measures.overlap_ns) / static_cast<double>(measures.communication_ns);
   }
   if (kernels.total_ns > 0) measures.overlap_ratio_per_kernel = kernels.covered_ns / kernels.total_ns;
-}
-
-RankReport::Activities count_activities(const RankTrace& trace) {
-  RankReport::Activities counts;
-  for (const Activity& activity : trace.activities) {
-    switch (activity.activity_class) {
-      case Class::compute:
-        ++counts.compute;
-        break;
-      case Class::collective:
-        ++counts.collective;
-        break;
-      case Class::p2p:
-        ++counts.p2p;
-        break;
-      case Class::copy:
-        ++counts.copy;
-        break;
-      case Class::sync:
-      case Class::unclassified:
-        break;
-    }
-  }
-  return counts;
 }
 
 class Analyzer {
