@@ -41,19 +41,17 @@ InPhase in_phase(std::span<const Phases> phases, Phase phase, const std::vector<
     in.all.push_back(phases[rank][phase]);
     in.own.push_back(subtract(phases[rank][phase], waiting[rank].communicating));
     in.counted.push_back(subtract(phases[rank][phase], waiting[rank].waiting));
-    if (!of_any) continue;
-    for (const Phase before : kInterrupting) {
-      if (before == phase) break;
-      in.counted.back() = subtract(in.counted.back(), of_any->of(rank, static_cast<std::size_t>(before)));
-    }
+    if (of_any)
+      in.counted.back() =
+          intersect(in.counted.back(), of_any->counted(rank, static_cast<std::size_t>(phase)));
   }
   return in;
 }
 
-// Of stretches that are known by their steps.
-void measure(const Job& job, std::span<const RankWindows> windows, const InPhase& in,
-             std::vector<PhaseStretch>& stretches, std::vector<std::int64_t>& own_ns) {
-  own_ns.assign(windows.size(), 0);
+// Of stretches that are known by their steps. Returns what each rank does in them outside of operations.
+std::vector<std::int64_t> measure(const Job& job, std::span<const RankWindows> windows, const InPhase& in,
+                                  std::vector<PhaseStretch>& stretches) {
+  std::vector<std::int64_t> own_ns(windows.size());
   std::vector<AloneRank> alone(stretches.size());
   for (std::size_t rank = 0; rank < windows.size(); ++rank) {
     std::vector<std::int64_t> all(stretches.size()), own(stretches.size()), counted(stretches.size());
@@ -83,6 +81,7 @@ void measure(const Job& job, std::span<const RankWindows> windows, const InPhase
     if (alone[i].alone() == stretches[i].longest_on) stretches[i].rank = alone[i].alone();
   // A step beside one: what was done lies in the other.
   std::erase_if(stretches, [](const PhaseStretch& stretch) { return stretch.ns == 0; });
+  return own_ns;
 }
 
 const PhaseStretch* longest_of(const std::vector<PhaseStretch>& stretches) {
@@ -126,9 +125,8 @@ Interruptions measure_interruptions(const Job& job, std::span<const RankWindows>
     }
     if (each.empty()) continue;
     const InPhase in = in_phase(phases, phase, waiting, of_any);
-    measure(job, windows, in, in_steps.stretches, in_steps.own_ns);
-    std::vector<std::int64_t> as_above;
-    if (in_steps.is_usual) measure(job, windows, in, each, as_above);
+    in_steps.own_ns = measure(job, windows, in, in_steps.stretches);
+    if (in_steps.is_usual) measure(job, windows, in, each);
     const PhaseStretch* longest = longest_of(in_steps.is_usual ? each : in_steps.stretches);
     if (longest != nullptr) in_steps.longest = *longest;
   }

@@ -84,9 +84,9 @@ std::optional<Obstacle> find_obstacle(const Machine& machine, const std::vector<
                                 elf->is_32_bit ? "a 32-bit program" : "built for another processor"),
                     "build it for this machine; what it starts in turn is recorded all the same", false};
   }
-  if (const std::string libc = elf.has_value() ? other_libc(*elf) : ""; !libc.empty()) {
+  if (elf.has_value() && !other_libc(*elf).empty()) {
     return Obstacle{
-        fmt::format("{}: its libc is {}, and Lockstep's library needs glibc", path, libc),
+        fmt::format("{}: {}", path, why_not_entered(*elf)),
         "use a build with glibc (python:3-slim, not python:3-alpine); what it starts in turn is recorded all "
         "the same",
         false};
