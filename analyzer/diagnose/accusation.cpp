@@ -138,12 +138,14 @@ bool ran_twice_as_long(const StepTable& steps, std::int32_t rank) {
   return 2 * *more >= own / static_cast<std::int64_t>(steps.steps.size());
 }
 
-// It computes longer, by less than the others compute at all, and nothing shows that it has more to compute.
+// It computes longer, by less than the others compute at all (without what it waits for a core), and nothing
+// shows that it has more to compute.
 // Beside other programs the same work takes processes of one job up to half as long again, throughout a run:
 // where their memory lies, what others take of caches, memory and a core's other thread. In the next run it
 // is another rank.
 bool may_be_a_slow_process(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
-  return context.on_cpu && late.cause == Cause::compute && late.cause_ns < late.others_ns &&
+  const std::int64_t waited = std::max<std::int64_t>(0, run_queue_excess(steps, late.rank).value_or(0));
+  return context.on_cpu && late.cause == Cause::compute && late.cause_ns - waited < late.others_ns &&
          !ran_twice_as_long(steps, late.rank) && run_others_on_cores(context, steps, late.rank) &&
          !has_fewer_cores(context.diagnosis.job, late.rank) && !has_own_evidence(context, steps, late) &&
          !has_slower_layers(context.report, late.rank);
@@ -240,7 +242,6 @@ std::optional<NotAccused> for_want_of_cores(const FindingContext& context, const
   if (are_cores_unknown(context, late.rank) && !computes_steadily(steps, late.rank) &&
       !has_own_evidence(context, steps, late))
     return NotAccused::cores_unknown;
-  if (may_be_a_slow_process(context, steps, late)) return NotAccused::cores_unknown;
   const bool are_short = shortage_of(context.shortages, late.rank) != nullptr;
   const NotAccused reason = are_short ? NotAccused::cores_shared : NotAccused::cores_unknown;
   // Where computations run on cores, so do transfers, on threads that nobody looks at.
@@ -253,7 +254,8 @@ std::optional<NotAccused> for_want_of_cores(const FindingContext& context, const
   const bool may_be_cores = are_short && (!waited || *waited * kPart >= late.mean_ns - held) &&
                             !has_fewer_cores(context.diagnosis.job, late.rank) &&
                             !is_own_doing(context, steps, late);
-  return may_be_cores ? std::optional(reason) : std::nullopt;
+  if (may_be_cores) return reason;
+  return may_be_a_slow_process(context, steps, late) ? std::optional(NotAccused::cores_unknown) : std::nullopt;
 }
 
 bool waits_for_a_shared_core(const FindingContext& context, const StepTable& steps,

@@ -123,6 +123,10 @@ TEST(Accusation, MoreComputationBesideOtherProgramsIsNoFaultByItself) {
   EXPECT_THAT(finding(known, "imbalance").remedy, Not(HasSubstr("--operators")));
   EXPECT_THAT(to_text(known, {}), Not(HasSubstr("--operators")));
   expect_not_accused(longer_by(900, 60), 1, NotAccused::cores_unknown);
+  // What it waits for a core within that is none of its work: seen of Lightning in steps 10 to 25, 120 %
+  // longer.
+  expect_not_accused(report_of(SharedHost{.waits_0 = 60, .waits_1 = 460, .more_1 = 1800, .moves = 20}), 1,
+                     NotAccused::cores_unknown);
   expect_accused(longer_by(2200, 60), 1, "straggler_persistent");  // twice as long
 }
 

@@ -53,6 +53,23 @@ bool is_of_one_host(const Job& job) {
                      [&](const RankTrace& rank) { return rank.host == job.ranks.front().host; });
 }
 
+// Each rank that waits in the operation of this key is in others of its group too, in the same ones as every
+// other rank: only the order differs.
+bool differ_in_order_alone(const HungOperations& hung, const OperationKey& key) {
+  std::map<std::size_t, std::vector<Operation>> of_ranks;
+  for (const HungRank& one : hung.at(key).waiting) of_ranks[one.rank];
+  for (const auto& [other, operation] : hung) {
+    if (other.group != key.group || other.is_message()) continue;
+    for (const HungRank& one : operation.waiting)
+      if (const auto rank = of_ranks.find(one.rank); rank != of_ranks.end() && !one.gave_up)
+        rank->second.push_back(one.operation.operation);
+  }
+  for (auto& [rank, operations] : of_ranks) std::sort(operations.begin(), operations.end());
+  const std::vector<Operation>& first = of_ranks.begin()->second;
+  return first.size() > 1 && std::all_of(of_ranks.begin(), of_ranks.end(),
+                                         [&](const auto& rank) { return rank.second == first; });
+}
+
 }  // namespace
 
 std::string describe_disagreement(const Job& job, const OperationKey& key, const HungOperation& hung) {
@@ -95,13 +112,19 @@ std::string title_of(const Job& job, const OperationKey& key, const HungOperatio
                      all_in_it ? "are in" : "have issued");
 }
 
-std::string remedy_of(const Job& job, const HungOperation& hung, const std::set<std::int32_t>& stuck,
-                      bool disagree) {
-  const std::vector<std::int32_t>& missing = hung.missing;
-  if (disagree)
-    return "the ranks' operations went out of step: one of them left one out, or made one too many; look for "
-           "a branch, a `continue` or an exception handler that only some ranks take. " +
+std::string remedy_of_disagreement(const Job& job, const HungOperations& hung, const OperationKey& key) {
+  if (differ_in_order_alone(hung, key))
+    return "the ranks are in the same operations, issued in different orders: several threads of a rank use one group "
+           "at once (give each a group of its own, an asynchronous checkpoint its `process_group`), or ranks go "
+           "through a set or a dictionary in different orders. " +
            where_to_look(job, {});
+  return "the ranks' operations went out of step: one of them left one out, or made one too many; look for "
+         "a branch, a `continue` or an exception handler that only some ranks take. " +
+         where_to_look(job, {});
+}
+
+std::string remedy_of(const Job& job, const HungOperation& hung, const std::set<std::int32_t>& stuck) {
+  const std::vector<std::int32_t>& missing = hung.missing;
   if (!missing.empty() &&
       std::all_of(missing.begin(), missing.end(), [&](std::int32_t rank) { return stuck.contains(rank); }))
     return fmt::format("{} cannot come: {} stands still, as a finding of its own says; begin there",

@@ -18,9 +18,11 @@ std::string describe_disagreement(const Job& job, const OperationKey& key, const
 std::string title_of(const Job& job, const OperationKey& key, const HungOperation& hung,
                      const std::string& disagreement);
 
-// `stuck`: ranks whose devices stand still.
-std::string remedy_of(const Job& job, const HungOperation& hung, const std::set<std::int32_t>& stuck,
-                      bool disagree);
+// Of ranks that came to different operations under one number; `hung` has the one of this key.
+std::string remedy_of_disagreement(const Job& job, const HungOperations& hung, const OperationKey& key);
+
+// Of ranks that came to the same one. `stuck`: ranks whose devices stand still.
+std::string remedy_of(const Job& job, const HungOperation& hung, const std::set<std::int32_t>& stuck);
 
 // Of ranks that disagree about the "root", "type" or "size" of what they are in.
 std::string remedy_of_other_arguments(const Job& job, const std::string& about);

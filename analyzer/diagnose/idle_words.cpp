@@ -131,6 +131,20 @@ ThreadsInGaps threads_in_gaps(const FindingContext& context) {
   return threads;
 }
 
+namespace {
+
+// The one rank that has such times and steps: there is no other to compare it with.
+std::optional<std::int32_t> only_rank_with(const FindingContext& context,
+                                           const std::vector<IntervalSet>& times) {
+  const std::optional<std::int32_t> only = only_rank_with_steps(context.report);
+  const std::vector<RankTrace>& ranks = context.diagnosis.job.ranks;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (only && ranks[i].rank != *only && !times[i].empty()) return std::nullopt;
+  return only;
+}
+
+}  // namespace
+
 bool say_all_collect_garbage(const FindingContext& context, const std::vector<IntervalSet>& times,
                              Finding& finding) {
   const Job& job = context.diagnosis.job;
@@ -145,8 +159,9 @@ bool say_all_collect_garbage(const FindingContext& context, const std::vector<In
     collected = saturating_add(collected, of_own);
     all = saturating_add(all, own);
   }
-  if (2 * collect <= idle) return false;
-  const std::optional<std::int32_t> only = only_rank_with_steps(context.report);
+  // On most of the ranks, or of most of the time.
+  if (2 * collect <= idle && 2 * collected < all) return false;
+  const std::optional<std::int32_t> only = only_rank_with(context, times);
   finding.title = only ? fmt::format("between its computations rank {} collects garbage above all", *only)
                        : "between their computations ranks collect garbage above all";
   finding.evidence.push_back(fmt::format("{} of {} of the time between computations is garbage collection",
@@ -186,7 +201,7 @@ bool name_what_ranks_do(const FindingContext& context, const std::vector<Interva
   if (say_all_collect_garbage(context, times, finding)) return true;
   const std::optional<CommonPlace> common = most_common_place(job, times);
   if (!common) return false;
-  const std::optional<std::int32_t> only = only_rank_with_steps(context.report);
+  const std::optional<std::int32_t> only = only_rank_with(context, times);
   const std::string who = only ? fmt::format("rank {} is", *only) : "ranks are";
   const char* const how_often = 2 * common->looks >= common->all_looks ? "above all" : "most often";
   const bool computes_perhaps = threads.ran || threads.may_have_run;

@@ -23,8 +23,8 @@ std::string name_where_python_was(const FindingContext& context, const StepTable
     if (const std::optional<CommonPlace> place =
             place_of_idling(context.diagnosis.job, context.scheduled.idle(), late.rank)) {
       reason.evidence.push_back(
-          fmt::format("{} of {} at its Python stack, while others waited for it and it did "
-                      "nothing, saw it in `{}`",
+          fmt::format("{} of {} at its Python stack, while others waited for it and it was in no "
+                      "computation, saw it in `{}`",
                       format_count(place->looks), format_plural(place->all_looks, "look"), place->place));
       return fmt::format("`{}`", place->place);
     }

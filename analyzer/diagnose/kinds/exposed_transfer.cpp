@@ -331,10 +331,10 @@ void find_exposed_transfer(const FindingContext& context, std::vector<Finding>& 
     finding.title = "data moves; of what is computed beside it the trace knows hardly anything";
   finding.lost_ns = all - held;
   if (context.is_worth(held, 10)) {
-    finding.evidence.front() += ", with the time in which roots of broadcasts wait for receivers";
+    finding.evidence.front() += ", with the time in which roots wait for receivers";
     finding.evidence.push_back(fmt::format(
-        "of {} that count as transfer, {} are left out: in these the root of a broadcast waits until its last "
-        "receiver has come, which is no link's fault",
+        "of {} that count as transfer, {} are left out: in these the root of a broadcast or a scatter waits until "
+        "its last receiver has come, which is no link's fault",
         format_duration(all), format_duration(held)));
   }
   if (longest.count > 0) finding.evidence.push_back(describe(longest));

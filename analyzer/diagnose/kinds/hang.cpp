@@ -258,9 +258,10 @@ Finding describe_hang(const FindingContext& context, const HungOperations& hung,
                   [](const HungRank& one) { return !one.gave_up; }))
     finding.evidence.emplace_back(
         "an operation that never ended has no length: this time is in none of the figures");
-  finding.remedy = is_by_arguments  ? remedy_of_other_arguments(job, other.about)
-                   : circle.empty() ? remedy_of(job, operation, stuck, !disagreement.empty())
-                                    : remedy_of_circle(circle);
+  finding.remedy = is_by_arguments         ? remedy_of_other_arguments(job, other.about)
+                   : !circle.empty()       ? remedy_of_circle(circle)
+                   : !disagreement.empty() ? remedy_of_disagreement(job, hung, key)
+                                           : remedy_of(job, operation, stuck);
   return finding;
 }
 

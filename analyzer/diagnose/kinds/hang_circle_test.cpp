@@ -122,6 +122,28 @@ TEST(HangCircle, WhoIsInAnotherOperationOfThatNumberIsNotAbsent) {
   EXPECT_EQ(found[0].rank, std::nullopt);
 }
 
+// Seen of an asynchronous checkpoint in the group of training: two threads of a rank race for the next
+// number.
+TEST(HangCircle, TheSameOperationsInAnotherOrderAreNoOperationTooMany) {
+  Job job = waiting_job(2);
+  wait_in(job, 0, 0, "all_gather", Operation::all_gather, 3);
+  wait_in(job, 0, 0, "broadcast", Operation::broadcast, 4);
+  wait_in(job, 1, 0, "broadcast", Operation::broadcast, 3);
+  wait_in(job, 1, 0, "all_gather", Operation::all_gather, 4);
+  std::vector<Finding> found = hangs(job);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(
+      found[0].title,
+      "the job hung in different operations (group pipeline, number 3): rank 0 in all_gather, rank 1 in broadcast");
+  EXPECT_THAT(found[0].remedy, HasSubstr("issued in different orders"));
+  EXPECT_THAT(found[0].remedy, HasSubstr("a group of its own"));
+
+  job.ranks[1].ending.operations.pop_back();
+  found = hangs(job);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].remedy, HasSubstr("out of step")) << "rank 1 is not in what rank 0 is in next";
+}
+
 // Rank 1 is busy elsewhere; rank 0's own timeout ended its wait, and with it the job.
 Job job_that_timed_out(Nanoseconds absent_until) {
   Job job = job_with_absent_rank({.ranks = 2, .absent = 1, .all_reduces = 4, .given_up_after = 12 * kSecond});

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/diagnose/idle_words.h"
 #include "analyzer/diagnose/slow_place_words.h"
+#include "analyzer/intervals/median.h"
 #include "analyzer/metrics/windows.h"
 #include "analyzer/model/warns_of.h"
 #include "analyzer/report/quantity.h"
@@ -150,8 +153,8 @@ bool profiler_costs_host_time(const FindingContext& context) {
 }
 
 struct TimesBetweenComputations {
-  std::vector<IntervalSet> gaps;  // by rank, without what the account has under names of its own
-  std::int64_t named_ns = 0;
+  std::vector<IntervalSet> gaps;       // by rank, without what the account has under names of its own
+  std::vector<std::int64_t> named_ns;  // by rank: so much of that
 };
 
 // By rank.
@@ -169,34 +172,96 @@ IntervalSet start_up_of(const RankTrace& rank, const StringTable& strings) {
 }
 
 TimesBetweenComputations times_between_computations(const FindingContext& context) {
-  TimesBetweenComputations times{host_bound_gaps(context)};
+  const Job& job = context.diagnosis.job;
+  TimesBetweenComputations times{host_bound_gaps(context), std::vector<std::int64_t>(job.ranks.size())};
   // Looking for it costs a pass over all ranges.
   const Account& spent = context.report.account.spent;
   if (spent[Spending::evaluation] == 0 && spent[Spending::checkpoint] == 0 &&
       spent[Spending::compilation] == 0 && spent[Spending::start_up] == 0)
     return times;
-  const Job& job = context.diagnosis.job;
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
     const std::int64_t all = times.gaps[i].measure();
     times.gaps[i] = subtract(times.gaps[i], evaluation_and_the_like(job.ranks[i], job.strings));
     times.gaps[i] = subtract(times.gaps[i], start_up_of(job.ranks[i], job.strings));
-    times.named_ns = saturating_add(times.named_ns, all - times.gaps[i].measure());
+    times.named_ns[i] = all - times.gaps[i].measure();
   }
   return times;
 }
 
+// What the host takes, of all ranks or of one, and what of that other findings and the account tell.
+struct HostTime {
+  std::int64_t all = 0;
+  std::int64_t of_late_ranks = 0;
+  std::int64_t named = 0;
+  std::int64_t for_cores = 0;
+  std::int64_t lost() const { return all - of_late_ranks - named - for_cores; }
+};
+HostTime host_time(std::int64_t all, std::int64_t of_late_ranks, std::int64_t named, std::int64_t for_cores) {
+  HostTime time{all, std::min(all, of_late_ranks)};
+  time.named = std::min(time.lost(), named);
+  time.for_cores = std::min(time.lost(), for_cores);
+  return time;
+}
+
+void describe_what_is_not_lost(const HostTime& time, std::vector<std::string>& evidence) {
+  if (time.of_late_ranks > 0)
+    evidence.push_back(fmt::format(
+        "{} of that is what a late rank spends longer than the others, and is not counted as lost here",
+        format_duration(time.of_late_ranks)));
+  if (time.named > 0)
+    evidence.push_back(fmt::format(
+        "{} of that is start-up, evaluation, checkpoints or compilation, and is not counted as lost here",
+        format_duration(time.named)));
+  if (time.for_cores > 0)
+    evidence.push_back(fmt::format("{} of that is waiting for a core, and is not counted as lost here",
+                                   format_duration(time.for_cores)));
+}
+
+// Where one rank is named, its time is what is lost, and not that of all. Returns how much it is, in words.
+std::vector<std::string> count_that_rank_alone(const FindingContext& context,
+                                               const std::vector<Finding>& findings,
+                                               const TimesBetweenComputations& times, Finding& finding) {
+  const std::int32_t number = *finding.rank;
+  const Job& job = context.diagnosis.job;
+  std::int64_t own = 0;
+  std::vector<std::int64_t> others;
+  for (const RankReport& rank : context.report.ranks) {
+    const std::int64_t ns = rank.measures.partition[Cause::host_bound];
+    if (rank.rank == number)
+      own = ns;
+    else if (rank.measures.known && rank.measures.window_ns > 0)
+      others.push_back(ns);
+  }
+  std::vector<Finding> of_it;
+  std::ranges::copy_if(findings, std::back_inserter(of_it),
+                       [number](const Finding& other) { return other.rank == number; });
+  HostTime time;
+  for (std::size_t i = 0; i < job.ranks.size(); ++i)
+    if (job.ranks[i].rank == number)
+      time = host_time(own, context.said_of_late_ranks(of_it, Cause::host_bound), times.named_ns[i],
+                       times_of_gaps(job.ranks[i], context.report, Cause::host_bound).without_core_ns);
+  finding.lost_ns = time.lost();
+  std::string spends = fmt::format("it spends {} between its computations", format_duration(own));
+  if (!others.empty())
+    spends += fmt::format(", the median of the others {}", format_duration(lower_median(std::move(others))));
+  std::vector<std::string> evidence = {std::move(spends)};
+  describe_what_is_not_lost(time, evidence);
+  return evidence;
+}
+
 void find_host_bound(const FindingContext& context, std::vector<Finding>& findings) {
-  const std::int64_t own = context.total(Cause::host_bound);
-  const std::int64_t of_late_ranks = std::min(own, context.said_of_late_ranks(findings, Cause::host_bound));
   const std::int64_t behind_hosts = context.on_cpu ? 0 : context.behind_hosts();
   // Costs a look at every gap: only where there may be something to say.
-  const bool look = context.on_cpu && context.is_worth(own, kLeftOverPermille);
+  const bool look = context.on_cpu && context.is_worth(context.total(Cause::host_bound), kLeftOverPermille);
   const ThreadsInGaps threads = look ? threads_in_gaps(context) : ThreadsInGaps{};
   const TimesBetweenComputations times =
       look ? times_between_computations(context) : TimesBetweenComputations{};
-  const std::int64_t named = std::min(own - of_late_ranks, times.named_ns);
-  const std::int64_t for_cores = std::min(own - of_late_ranks - named, threads.without_core_ns);
-  const std::int64_t lost = own - of_late_ranks - named - for_cores + behind_hosts;
+  std::int64_t named = 0;
+  for (const std::int64_t ns : times.named_ns) named = saturating_add(named, ns);
+  const HostTime time =
+      host_time(context.total(Cause::host_bound), context.said_of_late_ranks(findings, Cause::host_bound),
+                named, threads.without_core_ns);
+  const std::int64_t lost = time.lost() + behind_hosts;
   if (!context.is_left_over(findings, Cause::host_bound, lost)) return;
   // On a CPU lane the host and the device are one: time between computations is not a launch that came late.
   const bool known = launches_are_known(context);
@@ -209,17 +274,7 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
   // The partition's time is then but a part of what is lost.
   if (behind_hosts > 0)
     finding.evidence = {"host-bound time of the ranks themselves: " + context.evidence_of(Cause::host_bound)};
-  if (of_late_ranks > 0)
-    finding.evidence.push_back(fmt::format(
-        "{} of that is what a late rank spends longer than the others, and is not counted as lost here",
-        format_duration(of_late_ranks)));
-  if (named > 0)
-    finding.evidence.push_back(fmt::format(
-        "{} of that is start-up, evaluation, checkpoints or compilation, and is not counted as lost here",
-        format_duration(named)));
-  if (for_cores > 0)
-    finding.evidence.push_back(fmt::format(
-        "{} of that is waiting for a core, and is not counted as lost here", format_duration(for_cores)));
+  describe_what_is_not_lost(time, finding.evidence);
   if (behind_hosts > 0)
     finding.evidence.push_back(fmt::format(
         "{} of what is lost is waiting in collectives for a host that launches later: the others' hosts need "
@@ -229,6 +284,7 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
     finding.evidence.emplace_back(
         "what the profiler itself costs there is a part of it, and not known (the warning `profiler_overhead`)");
   if (context.on_cpu) {
+    std::vector<std::string> amounts = std::exchange(finding.evidence, {});
     finding.remedy =
         "see what that line does, and what it calls, outside of the computations that the trace knows: shorten it, "
         "or do it beside training. A forward pass of a model that no wrapper holds (a teacher's) is such a "
@@ -238,6 +294,9 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
                        "; or put NVTX ranges around what the training loop does there "
                        "(docs/instrumentation.md). See what else runs on these cores";
     }
+    if (finding.rank) amounts = count_that_rank_alone(context, findings, times, finding);
+    finding.evidence.insert(finding.evidence.begin(), std::make_move_iterator(amounts.begin()),
+                            std::make_move_iterator(amounts.end()));
   } else if (known && slowed) {
     finding.remedy =
         "record again without what the warning `profiler_overhead` names, or with `lockstep record`: only "

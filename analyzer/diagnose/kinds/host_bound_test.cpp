@@ -117,10 +117,11 @@ TEST(HostBound, IsTheProfilersInPartWhereItRecordedStacks) {
 
 // Two ranks on CPUs, 12 steps (too few to tell who is late) of a millisecond, of which rank 0 idles for a
 // tenth and rank 1 for `idle` µs; what a look at their stacks saw then, and what their threads did. Of rank 0
-// so many steps are marked.
+// so many steps are marked; over steady ones, or over all: then a rank without steps has all of its time.
 enum class Threads { not_looked_at, ran, waited_for_a_core, slept, ran_or_slept };
 Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string& seen_1,
-                 Threads threads = Threads::not_looked_at, const char* named = nullptr, int marked_0 = 12) {
+                 Threads threads = Threads::not_looked_at, const char* named = nullptr, int marked_0 = 12,
+                 bool steady = false) {
   JobBuilder builder;
   for (int rank = 0; rank < 2; ++rank) {
     builder.rank(rank).trace().device = "cpu";
@@ -172,8 +173,30 @@ Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string&
     }
   }
   AnalysisOptions options;
-  options.steady = marked_0 < 12;  // else a rank without steps has all of its time
+  options.steady = steady;
   return checked_analysis(job, options).report;
+}
+
+// Nobody looked at stacks.
+Report garbage_of_rank_1() {
+  JobBuilder builder;
+  for (int rank = 0; rank < 2; ++rank) {
+    builder.rank(rank).trace().device = "cpu";
+    const Nanoseconds gap = (rank == 0 ? 100 : 300) * us;
+    for (int step = 0; step < 12; ++step) {
+      const Nanoseconds begin = step * 1000 * us;
+      builder.rank(rank).compute(begin, begin + 900 * us - gap).launched(begin, begin);
+      builder.rank(rank).all_reduce(begin + 900 * us, begin + 1000 * us);
+      builder.rank(rank).launched(begin + 900 * us, begin + 900 * us);
+      builder.rank(rank).step(step, begin, begin + 1000 * us);
+    }
+  }
+  Job job = builder.build();
+  const std::uint32_t garbage = job.strings.intern("garbage collection");
+  for (int step = 0; step < 12; ++step)
+    job.ranks[1].host_ranges.push_back(
+        {step * 1000 * us + 600 * us, step * 1000 * us + 900 * us, garbage, 0, 0, HostKind::other});
+  return report_of(job);
 }
 
 // On CPUs, too, a profile with stacks is slower between computations than the job by itself.
@@ -217,6 +240,10 @@ TEST(HostBound, NamesTheRankThatIsAloneInAPlace) {
   EXPECT_EQ(alone.title, "between its computations rank 1 is in `log (train.py:31)`, which no other rank is");
   EXPECT_EQ(alone.rank, 1);
   EXPECT_EQ(alone.accuses, Accused::rank);
+  // 300 µs in each of 12 steps; not the 100 of rank 0, which are in none of the named lines.
+  EXPECT_EQ(alone.lost_ns, 3600 * us);
+  EXPECT_EQ(alone.evidence.front(),
+            "it spends 3.60 ms between its computations, the median of the others 1.20 ms");
   const Finding both =
       finding(looked_at(300, "log (train.py:31)", "log (train.py:31)"), "idle_between_computations");
   EXPECT_EQ(both.title, "between their computations ranks are in `log (train.py:31)` above all");
@@ -249,13 +276,18 @@ TEST(HostBound, SaysThatAllRanksCollectGarbage) {
   EXPECT_THAT(collects.evidence, testing::Contains("4.80 ms of 4.80 ms of the time between computations is "
                                                    "garbage collection"));
   EXPECT_THAT(collects.remedy, testing::HasSubstr("gc.freeze()"));
+  // Where one rank has most of that time, it is most of the time all the same, though no line stands out.
+  const Finding of_most = finding(garbage_of_rank_1(), code);
+  EXPECT_EQ(of_most.title, "between their computations ranks collect garbage above all");
+  EXPECT_THAT(of_most.evidence, testing::Contains("3.60 ms of 4.80 ms of the time between computations is "
+                                                  "garbage collection"));
 }
 
 // Seen of a parameter server: the one rank with an optimizer has steps, and the workers have none. Nothing is
 // compared with nothing.
 TEST(HostBound, WhereTheOthersHaveNoStepsNobodyIsAccused) {
   const auto of = [](int marked_0, Threads threads = Threads::not_looked_at) {
-    return finding(looked_at(300, "step (train.py:7)", "log (train.py:31)", threads, nullptr, marked_0),
+    return finding(looked_at(300, "step (train.py:7)", "log (train.py:31)", threads, nullptr, marked_0, true),
                    "idle_between_computations");
   };
   const Finding alone = of(0);
@@ -268,6 +300,11 @@ TEST(HostBound, WhereTheOthersHaveNoStepsNobodyIsAccused) {
               testing::Contains("no other rank has steps: there is nothing to compare it with"));
   EXPECT_EQ(of(0, Threads::ran).title,
             "rank 1 is in `log (train.py:31)` above all where the trace knows no computation");
+  // Of all of its time rank 0 is in another line: seen of a server over RPC, named for a line of its workers.
+  const Finding over_all = finding(
+      looked_at(300, "serve (ps.py:9)", "log (train.py:31)", Threads::not_looked_at, nullptr, 0, false),
+      "idle_between_computations");
+  EXPECT_THAT(over_all.title, testing::Not(testing::HasSubstr("rank 1")));
   EXPECT_EQ(of(9).accuses, Accused::nobody) << "three quarters of its steps";
   EXPECT_EQ(of(10).accuses, Accused::rank);
 }

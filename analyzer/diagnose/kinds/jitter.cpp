@@ -319,6 +319,7 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
   }
   const std::optional<GarbageInTurn> garbage =
       open || is_rest ? std::nullopt : garbage_in_turn(context, context.steps);
+  const bool is_always = times >= lateness.steps;  // one rank is the latest
   finding.title =
       fmt::format("{}: {} costs {} of each step",
                   is_rest   ? beyond_named(named)
@@ -326,15 +327,17 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
                   : garbage ? "ranks collect garbage at different times and wait for each other"
                   : in_turn ? "ranks take turns being late"
                             : "ranks wait for each other, and none is late throughout",
-                  garbage ? "that" : "jitter",
+                  garbage || (open && is_always) ? "that" : "jitter",
                   behind > 0 || is_rest ? format_share(lost, context.all_windows_ns)
                                         : format_share(lateness.waiting_ns, lateness.step_ns));
   const std::string most_of = format_share(static_cast<std::int64_t>(*most_often), lateness.steps);
+  const std::int32_t latest =
+      context.steps.ranks[static_cast<std::size_t>(most_often - sources.latest_in.begin())];
   std::string often =
-      *least_often == 0 || !in_turn
+      is_always ? fmt::format("in each of {} steps rank {} is the latest", lateness.steps, latest)
+      : *least_often == 0 || !in_turn
           ? fmt::format("over {} steps the latest rank is rank {} most often, in {} of them", lateness.steps,
-                        context.steps.ranks[static_cast<std::size_t>(most_often - sources.latest_in.begin())],
-                        most_of)
+                        latest, most_of)
           : fmt::format("over {} steps each of {} ranks is the latest, in {} to {} of them", lateness.steps,
                         context.steps.rank_count(),
                         format_share(static_cast<std::int64_t>(*least_often), lateness.steps), most_of);
