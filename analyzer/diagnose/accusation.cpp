@@ -255,7 +255,8 @@ std::optional<NotAccused> for_want_of_cores(const FindingContext& context, const
                             !has_fewer_cores(context.diagnosis.job, late.rank) &&
                             !is_own_doing(context, steps, late);
   if (may_be_cores) return reason;
-  return may_be_a_slow_process(context, steps, late) ? std::optional(NotAccused::cores_unknown) : std::nullopt;
+  return may_be_a_slow_process(context, steps, late) ? std::optional(NotAccused::cores_unknown)
+                                                     : std::nullopt;
 }
 
 bool waits_for_a_shared_core(const FindingContext& context, const StepTable& steps,

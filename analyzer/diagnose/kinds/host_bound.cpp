@@ -71,11 +71,12 @@ constexpr Explanation kIdleBetweenComputationsExplained{
         "in a function there: three tenths of the looks at it in that time, nine at least, and twenty times "
         "as many as saw any other rank there at any time; it has more time between computations than the "
         "median of the others that have four fifths of its steps (of which there is one at least), and by the share of "
-        "looks that function costs 1 % of all time. Where half of that time is garbage collection, on one rank or on most, that is said.",
+        "looks that function costs 1 % of all time. Where half of that time is garbage collection, on one rank, on most or of all ranks' together, that is said.",
     .wrong =
         "NVTX ranges of the program fill that time, or another process had the cores. Of one rank: it writes "
         "the log or the checkpoints by design.",
-    .lost = "all of it, less what a late rank does longer than the others",
+    .lost =
+        "all of it, less what a late rank does longer than the others; where one rank is named, its alone",
     .remedies = kIdleBetweenComputationsRemedies,
 };
 constexpr FindingKind kIdleBetweenComputations{

@@ -63,7 +63,7 @@ constexpr Explanation kStragglerExplained{
         "record, nor for waiting for a core (cores_shared), unless it may use fewer of them than the others, or "
         "computes longer, or alone collects garbage in eight of ten steps, for half of its lateness, while its "
         "threads run a quarter longer than any other's; nor, on CPUs, for what may be waiting for a core where "
-        "nothing tells, or for computing longer beside other programs, by less than the others compute at all and without evidence of more work (cores_unknown); and where the hosts of GPUs run ahead of them, a rank is "
+        "nothing tells, or for computing longer beside other programs, by less (without what it waits for a core) than the others compute at all and without evidence of more work (cores_unknown); and where the hosts of GPUs run ahead of them, a rank is "
         "late by no more than "
         "what the others' hosts have left of the step. A pipeline's stage whose passes compute longer is not "
         "named for it, for that may be its work, unless its layers or the same stage elsewhere show that it "
