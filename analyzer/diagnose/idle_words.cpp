@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "analyzer/diagnose/comparable_ranks.h"
 #include "analyzer/diagnose/garbage_collections.h"
@@ -75,6 +77,30 @@ void say_they_run(const Job& job, bool ran, Finding& finding) {
       "{}what that line does in Python: shorten it, or do it beside training. What it computes is part of the "
       "job's work",
       has_operators(job) ? "" : "`lockstep record --operators` tells what PyTorch computes there; ");
+}
+
+// The step of the rank in which most looks saw it in the function: most time without a name may lie
+// elsewhere, in imports for one.
+std::optional<FindingPlace> step_of_most_looks(const FindingContext& context, const OneRanksPlace& place,
+                                               const RankTrace& rank, const IntervalSet& times) {
+  const std::string_view function = function_of_place(place.place);
+  std::vector<Nanoseconds> looks;
+  for (const HostRange& range : rank.host_ranges)
+    if (range.kind == HostKind::python_place && times.contains(range.begin) &&
+        function_of_place(context.diagnosis.job.strings.view(range.name)) == function)
+      looks.push_back(range.begin - context.report.origin_aligned_ns);
+  std::ranges::sort(looks);
+  std::optional<FindingPlace> most;
+  std::ptrdiff_t most_looks = 0;
+  for (const StepReport& step : context.report.steps) {
+    if (step.rank != place.rank) continue;
+    const auto count =
+        std::ranges::lower_bound(looks, step.end_ns) - std::ranges::lower_bound(looks, step.begin_ns);
+    if (count <= most_looks) continue;
+    most_looks = count;
+    most = FindingPlace{step.rank, step.step, std::nullopt, step.begin_ns, step.end_ns};
+  }
+  return most;
 }
 
 // What is computed outside of the passes that the trace knows lies between computations, and so does work
@@ -187,6 +213,7 @@ bool name_what_ranks_do(const FindingContext& context, const std::vector<Interva
         place->others == 0 ? "none" : format_count(place->others), format_count(place->all_others)));
     for (std::size_t i = 0; i < job.ranks.size(); ++i) {
       if (job.ranks[i].rank != place->rank) continue;
+      finding.place = step_of_most_looks(context, *place, job.ranks[i], times[i]);
       const std::int64_t collected =
           intersect(times[i], garbage_collections(job.ranks[i], job.strings)).measure();
       if (2 * collected >= times[i].measure())

@@ -244,6 +244,8 @@ TEST(HostBound, NamesTheRankThatIsAloneInAPlace) {
   EXPECT_EQ(alone.lost_ns, 3600 * us);
   EXPECT_EQ(alone.evidence.front(),
             "it spends 3.60 ms between its computations, the median of the others 1.20 ms");
+  ASSERT_TRUE(alone.place);
+  EXPECT_EQ(alone.place->rank, 1);
   const Finding both =
       finding(looked_at(300, "log (train.py:31)", "log (train.py:31)"), "idle_between_computations");
   EXPECT_EQ(both.title, "between their computations ranks are in `log (train.py:31)` above all");
@@ -264,6 +266,40 @@ TEST(HostBound, NamesTheRankThatIsAloneInAPlace) {
   const Finding same =
       finding(looked_at(100, "step (train.py:7)", "log (train.py:31)"), "idle_between_computations");
   EXPECT_EQ(same.rank, std::nullopt);
+}
+
+// Seen of an optimizer that was imported within the first step: that step had most time, and was pointed at.
+TEST(HostBound, PointsAtAStepInWhichTheRankWasSeenThere) {
+  JobBuilder builder;
+  for (int rank = 0; rank < 2; ++rank) {
+    builder.rank(rank).trace().device = "cpu";
+    for (int step = 0; step < 12; ++step) {
+      const Nanoseconds begin = step * 1000 * us, idle = (rank == 0 ? 10 : step == 0 ? 700 : 400) * us;
+      builder.rank(rank).step(step, begin, begin + 1000 * us);
+      builder.rank(rank).compute(begin, begin + 900 * us - idle).launched(begin, begin);
+      builder.rank(rank).all_reduce(begin + 900 * us, begin + 1000 * us);
+      builder.rank(rank).launched(begin + 900 * us, begin + 900 * us);
+    }
+  }
+  Job job = builder.build();
+  const std::uint32_t imports = job.strings.intern("<module> (torch.py:1)");
+  const std::uint32_t logs = job.strings.intern("log (train.py:31)"),
+                      trains = job.strings.intern("step (train.py:7)");
+  const auto look = [&](std::size_t rank, Nanoseconds at, std::uint32_t place) {
+    job.ranks[rank].host_ranges.push_back({at, at + 10 * us, place, 0, 0, HostKind::python_place});
+  };
+  for (int step = 0; step < 12; ++step) {
+    const Nanoseconds begin = step * 1000 * us;
+    look(0, begin + 100 * us, trains);
+    look(0, begin + 200 * us, trains);
+    for (int i = 0; i < (step == 7 ? 3 : 1); ++i)
+      look(1, begin + (600 + 50 * i) * us, step == 0 ? imports : logs);
+  }
+  const Finding found = finding(report_of(job), "idle_between_computations");
+  ASSERT_EQ(found.rank, 1);
+  ASSERT_TRUE(found.place);
+  EXPECT_LE(found.place->begin_ns, 7600 * us);
+  EXPECT_GT(found.place->end_ns, 7600 * us);
 }
 
 // The program collects on all ranks, in a line that is not to blame.
