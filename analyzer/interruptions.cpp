@@ -116,10 +116,12 @@ Interruptions measure_interruptions(const Job& job, std::span<const RankWindows>
       if (with.holds[i]) {
         ++in_steps.steps;
         each.push_back({number, number});
-        if (goes_on)
+        if (goes_on) {
           in_steps.stretches.back().last = number;
-        else
+          ++in_steps.stretches.back().steps;
+        } else {
           in_steps.stretches.push_back({number, number});
+        }
       }
       goes_on = with.holds[i];
     }

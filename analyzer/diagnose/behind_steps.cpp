@@ -21,8 +21,6 @@ Behind behind_the_last_step(const FindingContext& context, Phase phase) {
     const IntervalSet phases = find_phases(rank, context.diagnosis.job.strings)[phase];
     const std::int64_t ns = phases.measure_within(end, std::numeric_limits<Nanoseconds>::max());
     all.all_ns = saturating_add(all.all_ns, ns);
-    if (ns > 0 && phases.intervals()[phases.first_ending_after(end)].begin < end)
-      all.began_in_step = windows.steps.empty() ? rank.steps.back().number : windows.steps.back().number;
     const std::int64_t own_ns = ns == 0 ? 0
                                         : subtract(phases, communicating_alone(rank))
                                               .measure_within(end, std::numeric_limits<Nanoseconds>::max());

@@ -16,8 +16,6 @@ struct Behind {
   std::int64_t longest_own_ns = 0;   // of that, outside of operations with others
   std::optional<std::int32_t> rank;  // of which alone it took that, as of PhaseStretch
   FindingPlace place;                // of that rank
-  // The last step of a rank in which it began, to go on behind it.
-  std::optional<std::int64_t> began_in_step;
 };
 // All 0 where there is nothing. A pass over all ranges of the ranks.
 Behind behind_the_last_step(const FindingContext& context, Phase phase);

@@ -59,6 +59,7 @@ class AloneRank {
 // Neighbouring steps that hold a phase.
 struct PhaseStretch {
   std::int64_t first = 0, last = 0;
+  std::int64_t steps = 1;  // of them
   // Of the rank that it took longest of, Σ over them; not what that rank waited for others.
   std::int64_t ns = 0;
   std::int64_t own_ns = 0;                // of that, outside of operations with others

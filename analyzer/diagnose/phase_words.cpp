@@ -31,8 +31,8 @@ void name_other_total(const FindingContext& context, Spending spending, std::int
         mean));
   } else {
     finding.evidence.push_back(fmt::format(
-        "{} adds up these places, at each the rank that took longest there; the account of the whole run, in "
-        "which each moment counts once, says {} (mean of the ranks)",
+        "{} adds up the rank that took longest each time; the account of the whole run, in which each moment "
+        "counts once, says {} (mean of the ranks)",
         format_duration(told_ns), mean));
   }
 }

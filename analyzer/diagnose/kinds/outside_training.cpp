@@ -49,7 +49,7 @@ constexpr Explanation kCheckpointExplained{
     .found =
         "Steps that hold ranges of saving or loading (named by Lockstep's hook in PyTorch, a profiler or NVTX; "
         "docs/metrics.md, \"The run's account\") of a twentieth of the median step or more, whatever else lies "
-        "in them; where more than half of the steps do, they are no places but \"in N of M steps\". What these took of the rank that they took longest, without "
+        "in them; where more than half of the steps do, it is said \"in N of M steps\". What these took of the rank that they took longest, without "
         "what it waited for others in them, times the ranks, and what each rank saves behind its last step, is 2 % or more of the time between start-up "
         "and shutdown. What is loaded or saved before the first steady step does not count. None is found where it "
         "is not known which steps are steady.",
@@ -153,16 +153,15 @@ Interruption sum_of(const PhaseInSteps& in_steps) {
   return all;
 }
 
-// "at 4 places"; where most steps hold it "in 30 of 40 steps". What begins in the last step and goes on
-// behind it is at one place.
+// "in 4 steps"; where most steps hold it "in 30 of 40 steps".
 std::string where(const PhaseInSteps& within, const Behind& behind) {
-  const bool goes_on = !within.stretches.empty() && behind.began_in_step == within.stretches.back().last;
-  const bool apart = behind.longest_ns > 0 && !goes_on;
-  if (within.is_usual && !within.stretches.empty())
-    return fmt::format("in {} of {}{}", format_count(within.steps), format_plural(within.of_steps, "step"),
-                       apart ? ", and after the last one" : "");
-  return fmt::format(
-      "at {}", format_plural(static_cast<std::int64_t>(within.stretches.size()) + (apart ? 1 : 0), "place"));
+  if (within.stretches.empty()) return "after the last step";
+  std::int64_t steps = 0;
+  for (const PhaseStretch& stretch : within.stretches) steps += stretch.steps;
+  const std::string all = within.is_usual ? fmt::format("{} of {}", format_count(within.steps),
+                                                        format_plural(within.of_steps, "step"))
+                                          : format_plural(steps, "step");
+  return fmt::format("in {}{}", all, behind.longest_ns > 0 ? ", and after the last step" : "");
 }
 
 // When a rank was in these steps, and in the one behind them: its end, where one saves, may count as that
