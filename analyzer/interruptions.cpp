@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/metrics/scheduling.h"
 #include "analyzer/metrics/waiting_times.h"
 #include "analyzer/phases_of_any.h"
 #include "analyzer/steady_steps.h"
@@ -48,40 +49,70 @@ InPhase in_phase(std::span<const Phases> phases, Phase phase, const std::vector<
   return in;
 }
 
-// Of stretches that are known by their steps. Returns what each rank does in them outside of operations.
-std::vector<std::int64_t> measure(const Job& job, std::span<const RankWindows> windows, const InPhase& in,
-                                  std::vector<PhaseStretch>& stretches) {
-  std::vector<std::int64_t> own_ns(windows.size());
+// What the rank's training threads wait for a core in these times, as far as somebody looked.
+std::int64_t core_waits_in(const RankTrace& rank, const IntervalSet& times, Interval window) {
+  std::int64_t ns = 0;
+  const std::vector<Interval>& all = times.intervals();
+  for (std::size_t i = times.first_ending_after(window.begin); i < all.size() && all[i].begin < window.end;
+       ++i) {
+    const Interval part{std::max(all[i].begin, window.begin), std::min(all[i].end, window.end)};
+    if (const auto within = scheduling_within(rank.scheduling, part)) ns += within->waited_ns;
+  }
+  return ns;
+}
+
+// What one rank does of the phase in one stretch.
+struct OfStretch {
+  std::int64_t all = 0, own = 0, core_waits = 0, counted = 0;
+};
+std::vector<OfStretch> of_stretches(const RankTrace& rank, const RankWindows& windows, const InPhase& in,
+                                    std::size_t place, const std::vector<PhaseStretch>& stretches) {
+  std::vector<OfStretch> of(stretches.size());
+  for (const StepWindow& step : windows.steps) {
+    const auto at =
+        std::lower_bound(stretches.begin(), stretches.end(), step.number,
+                         [](const PhaseStretch& one, std::int64_t number) { return one.last < number; });
+    if (at == stretches.end() || at->first > step.number) continue;
+    OfStretch& sum = of[static_cast<std::size_t>(at - stretches.begin())];
+    const auto [begin, end] = step.window;
+    sum.all = saturating_add(sum.all, in.all[place].measure_within(begin, end));
+    sum.own = saturating_add(sum.own, in.own[place].measure_within(begin, end));
+    sum.core_waits = saturating_add(sum.core_waits, core_waits_in(rank, in.own[place], step.window));
+    sum.counted = saturating_add(sum.counted, in.counted[place].measure_within(begin, end));
+  }
+  return of;
+}
+
+// Of stretches that are known by their steps. Returns what each rank does in them by itself.
+std::vector<OwnOfPhase> measure(const Job& job, std::span<const RankWindows> windows, const InPhase& in,
+                                std::vector<PhaseStretch>& stretches) {
+  std::vector<OwnOfPhase> own(windows.size());
   std::vector<AloneRank> alone(stretches.size());
+  std::vector<LongestRank> longest(stretches.size());  // by place in Job::ranks
   for (std::size_t rank = 0; rank < windows.size(); ++rank) {
-    std::vector<std::int64_t> all(stretches.size()), own(stretches.size()), counted(stretches.size());
-    for (const StepWindow& step : windows[rank].steps) {
-      const auto at =
-          std::lower_bound(stretches.begin(), stretches.end(), step.number,
-                           [](const PhaseStretch& one, std::int64_t number) { return one.last < number; });
-      if (at == stretches.end() || at->first > step.number) continue;
-      const auto i = static_cast<std::size_t>(at - stretches.begin());
-      const auto [begin, end] = step.window;
-      all[i] = saturating_add(all[i], in.all[rank].measure_within(begin, end));
-      own[i] = saturating_add(own[i], in.own[rank].measure_within(begin, end));
-      counted[i] = saturating_add(counted[i], in.counted[rank].measure_within(begin, end));
-    }
-    for (const std::int64_t ns : own) own_ns[rank] = saturating_add(own_ns[rank], ns);
+    const std::vector<OfStretch> of = of_stretches(job.ranks[rank], windows[rank], in, rank, stretches);
     const std::int32_t number = job.ranks[rank].rank;
     for (std::size_t i = 0; i < stretches.size(); ++i) {
-      if (counted[i] > stretches[i].ns) {
-        stretches[i].ns = counted[i];
-        stretches[i].own_ns = own[i];
+      const std::int64_t on_cores = of[i].own - of[i].core_waits;
+      own[rank].ns = saturating_add(own[rank].ns, on_cores);
+      own[rank].core_wait_ns = saturating_add(own[rank].core_wait_ns, of[i].core_waits);
+      longest[i].add(on_cores, static_cast<std::int32_t>(rank));
+      if (of[i].counted > stretches[i].ns) {
+        stretches[i].ns = of[i].counted;
+        stretches[i].own_ns = of[i].own;
         stretches[i].longest_on = number;
       }
-      alone[i].add(all[i], own[i], number);
+      alone[i].add(of[i].all, of[i].own, number);
     }
   }
-  for (std::size_t i = 0; i < stretches.size(); ++i)
+  for (std::size_t i = 0; i < stretches.size(); ++i) {
     if (alone[i].alone() == stretches[i].longest_on) stretches[i].rank = alone[i].alone();
+    const std::optional<std::int32_t> rank = longest[i].longest();
+    if (rank && stretches[i].ns > 0) ++own[static_cast<std::size_t>(*rank)].longest_at;
+  }
   // A step beside one: what was done lies in the other.
   std::erase_if(stretches, [](const PhaseStretch& stretch) { return stretch.ns == 0; });
-  return own_ns;
+  return own;
 }
 
 const PhaseStretch* longest_of(const std::vector<PhaseStretch>& stretches) {
@@ -127,9 +158,11 @@ Interruptions measure_interruptions(const Job& job, std::span<const RankWindows>
     }
     if (each.empty()) continue;
     const InPhase in = in_phase(phases, phase, waiting, of_any);
-    in_steps.own_ns = measure(job, windows, in, in_steps.stretches);
-    if (in_steps.is_usual) measure(job, windows, in, each);
-    const PhaseStretch* longest = longest_of(in_steps.is_usual ? each : in_steps.stretches);
+    in_steps.own = measure(job, windows, in, in_steps.stretches);
+    if (in_steps.is_usual) in_steps.own = measure(job, windows, in, each);
+    const std::vector<PhaseStretch>& places = in_steps.is_usual ? each : in_steps.stretches;
+    in_steps.places = std::ssize(places);
+    const PhaseStretch* longest = longest_of(places);
     if (longest != nullptr) in_steps.longest = *longest;
   }
   return result;

@@ -22,7 +22,7 @@ namespace lockstep::analyzer {
 // does not, nor of a checkpoint what they compile; nor what it waits for another rank. Whether one rank does
 // it alone is told of all it does, and of what it does outside of operations with others.
 // `windows`, `phases`, `waits`: by rank, as Job::ranks.
-// O(ranks · steps · log phases + operations · log operations + activities).
+// O(ranks · steps · log phases + phases · log looks + looks + operations · log operations + activities).
 Interruptions measure_interruptions(const Job& job, std::span<const RankWindows> windows,
                                     std::span<const Phases> phases, const JobWaits& waits,
                                     std::span<const StepLength> steps, std::int64_t first_steady,

@@ -30,6 +30,8 @@ class LongestRank {
     return true;
   }
   std::int64_t ns() const { return ns_; }  // 0: no rank has any
+  // Nobody where two have as much.
+  std::optional<std::int32_t> longest() const { return ns_ > next_ns_ ? std::optional(rank_) : std::nullopt; }
   std::optional<std::int32_t> alone() const {
     return ns_ > 0 && ns_ >= kOfOneRank * next_ns_ ? std::optional(rank_) : std::nullopt;
   }
@@ -67,15 +69,22 @@ struct PhaseStretch {
   std::optional<std::int32_t> rank = {};  // of which alone it took that: kOfOneRank times any other's
 };
 
+// What a rank does of a phase outside of operations with others, in all stretches together.
+struct OwnOfPhase {
+  std::int64_t ns = 0;            // but for what its training threads wait for a core in it
+  std::int64_t core_wait_ns = 0;  // that; 0 where nobody looked
+  std::int64_t longest_at = 0;    // at so many places it has more of `ns` than any other
+};
+
 struct PhaseInSteps {
   // In order. Where another rank alone was in the phase, and in no step by then, there is none.
   std::vector<PhaseStretch> stretches;
   std::int64_t steps = 0, of_steps = 0;  // that hold it; that were looked at
   // More than half of the run's steps hold it: this loop is so, and they are not left out for it.
   bool is_usual = false;
-  PhaseStretch longest;  // of the stretches; where it is usual, of the steps
-  // By rank, in the order of Job::ranks: in these stretches, outside of operations with others.
-  std::vector<std::int64_t> own_ns;
+  PhaseStretch longest;         // of the stretches; where it is usual, of the steps
+  std::vector<OwnOfPhase> own;  // by rank, in the order of Job::ranks
+  std::int64_t places = 0;      // stretches; where it is usual, steps
 };
 
 struct Interruptions {

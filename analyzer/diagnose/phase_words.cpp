@@ -37,22 +37,36 @@ void name_other_total(const FindingContext& context, Spending spending, std::int
   }
 }
 
+namespace {
+
+// Once or twice some rank always takes longest.
+bool is_mostly_longest(const PhaseInSteps& in_steps, const OwnOfPhase& own) {
+  constexpr std::int64_t kLeast = 3;
+  return own.longest_at >= kLeast && 4 * own.longest_at >= 3 * in_steps.places;
+}
+
+}  // namespace
+
 void say_who_takes_longest(const FindingContext& context, const PhaseInSteps& in_steps, Finding& finding) {
   constexpr std::int64_t kPercent = 100;
-  const std::vector<std::int64_t>& own = in_steps.own_ns;
+  const std::vector<OwnOfPhase>& own = in_steps.own;
   if (own.size() < 2 || context.report.collectives.empty()) return;
-  const auto longest = std::ranges::max_element(own);
-  std::vector<std::int64_t> others(own);
-  others.erase(others.begin() + (longest - own.begin()));
-  const std::int64_t typical = lower_median(std::move(others)), beyond = *longest - typical;
+  const auto longest = std::ranges::max_element(own, {}, &OwnOfPhase::ns);
+  std::vector<std::int64_t> others;
+  for (auto one = own.begin(); one != own.end(); ++one)
+    if (one != longest) others.push_back(one->ns);
+  const std::int64_t typical = lower_median(std::move(others)), beyond = longest->ns - typical;
   if (2 * beyond < typical ||
-      kPercent * beyond < context.report.account.training_ns() / static_cast<std::int64_t>(own.size()))
+      kPercent * beyond < context.report.account.training_ns() / static_cast<std::int64_t>(own.size()) ||
+      !is_mostly_longest(in_steps, *longest))
     return;
+  const bool waits = std::ranges::any_of(own, [](const OwnOfPhase& one) { return one.core_wait_ns > 0; });
   const std::int32_t rank = context.diagnosis.job.ranks[static_cast<std::size_t>(longest - own.begin())].rank;
   finding.evidence.push_back(fmt::format(
-      "rank {} takes longest for it: {} outside of operations with others, the median of the others {}; they "
+      "rank {} takes longest for it: {} outside of operations with others{}, the median of the others {}; they "
       "wait for it meanwhile",
-      rank, format_duration(*longest), format_duration(typical)));
+      rank, format_duration(longest->ns), waits ? " and without waiting for a core" : "",
+      format_duration(typical)));
 }
 
 }  // namespace lockstep::analyzer

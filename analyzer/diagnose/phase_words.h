@@ -15,7 +15,9 @@ void name_other_total(const FindingContext& context, Spending spending, std::int
                       Finding& finding);
 
 // One rank takes half as much longer for it as the median of the others, outside of operations with these,
-// by 1 % of all time between start-up and shutdown: then the others wait for it there. Accuses nobody.
+// by 1 % of all time between start-up and shutdown, and longest at three quarters of the places, three of
+// them at least: then the others wait for it there. What it waits for a core in it is not counted: the
+// scheduler decides that. Accuses nobody.
 void say_who_takes_longest(const FindingContext& context, const PhaseInSteps& in_steps, Finding& finding);
 
 }  // namespace lockstep::analyzer

@@ -125,29 +125,43 @@ TEST(OutsideTrainingAlone, IsWhoHasMostOfAllAndOfItsOwn) {
   EXPECT_EQ(alone({0, 0}, {0, 0}), std::nullopt);
 }
 
+// 40 steps of 10 ms on two ranks. In every tenth both evaluate for 50 ms, of which rank 0 computes for 22 ms
+// and rank 1 so long, once for each time; then they wait in an all-reduce. Of its own time there rank 1 waits
+// for a core as long as it is told.
+Finding evaluation_of(const std::vector<Nanoseconds>& of_rank_1, Nanoseconds without_core = 0) {
+  JobBuilder job;
+  Nanoseconds now = 0;
+  SchedulingPoint look;
+  for (int step = 0; step < 40; ++step) {
+    const auto time = static_cast<std::size_t>(step / 10);
+    const Nanoseconds eval = step % 10 == 9 && time < of_rank_1.size() ? 50'000 * us : 0;
+    const Nanoseconds end = now + kStep + eval;
+    for (const std::int32_t rank : {0, 1}) {
+      job.rank(rank).step(step, now, end);
+      if (eval > 0) {
+        const Nanoseconds own = rank == 0 ? 22'000 * us : of_rank_1[time];
+        job.rank(rank).compute(now, now + own).launched(now, now + 1 * us);
+        job.rank(rank).all_reduce(now + own, now + eval).launched(now + 1 * us, now + 2 * us);
+        job.rank(rank).host_range(now, now + eval, "evaluation");
+      }
+      job.rank(rank).compute(now + eval, end - 200 * us).launched(now + 2 * us, now + 3 * us);
+      job.rank(rank).all_reduce(end - 200 * us, end).launched(now + 3 * us, now + 4 * us);
+    }
+    look.time = now;
+    job.rank(1).trace().scheduling.push_back(look);
+    if (eval > 0) {
+      look.time = now + of_rank_1[time];
+      look.waited_ns = look.runnable_ns += without_core;
+      job.rank(1).trace().scheduling.push_back(look);
+    }
+    now = end;
+  }
+  return finding(over_steady_steps(job.build()), "evaluation_long");
+}
+
 // Seen: rank 1 evaluated on five times as many batches, and who waited was the place to look at.
 TEST(OutsideTrainingAlone, WhoTakesLongestIsSaidAndNotAccused) {
-  const auto evaluation_of = [](Nanoseconds of_rank_1) {
-    JobBuilder job;
-    Nanoseconds now = 0;
-    for (int step = 0; step < 40; ++step) {
-      const Nanoseconds eval = step % 10 == 9 ? 50'000 * us : 0, end = now + kStep + eval;
-      for (const std::int32_t rank : {0, 1}) {
-        const Nanoseconds own = eval == 0 ? 0 : rank == 0 ? 22'000 * us : of_rank_1;
-        job.rank(rank).step(step, now, end);
-        if (eval > 0) {
-          job.rank(rank).compute(now, now + own).launched(now, now + 1 * us);
-          job.rank(rank).all_reduce(now + own, now + eval).launched(now + 1 * us, now + 2 * us);
-          job.rank(rank).host_range(now, now + eval, "evaluation");
-        }
-        job.rank(rank).compute(now + eval, end - 200 * us).launched(now + 2 * us, now + 3 * us);
-        job.rank(rank).all_reduce(end - 200 * us, end).launched(now + 3 * us, now + 4 * us);
-      }
-      now = end;
-    }
-    return finding(over_steady_steps(job.build()), "evaluation_long");
-  };
-  const Finding uneven = evaluation_of(49'000 * us);
+  const Finding uneven = evaluation_of(std::vector(4, 49'000 * us));
   EXPECT_EQ(uneven.rank, std::nullopt);
   EXPECT_EQ(uneven.accuses, Accused::nobody);
   EXPECT_EQ(uneven.place->rank, 1);
@@ -155,7 +169,31 @@ TEST(OutsideTrainingAlone, WhoTakesLongestIsSaidAndNotAccused) {
       uneven.evidence,
       Contains("rank 1 takes longest for it: 196 ms outside of operations with others, the median of the "
                "others 88.0 ms; they wait for it meanwhile"));
-  EXPECT_THAT(evaluation_of(24'000 * us).evidence, Not(Contains(HasSubstr("takes longest for it"))));
+  EXPECT_THAT(evaluation_of(std::vector(4, 24'000 * us)).evidence,
+              Not(Contains(HasSubstr("takes longest for it"))));
+}
+
+// Seen of healthy ranks on cores that others used, too: named for two evaluations, and for one.
+TEST(OutsideTrainingAlone, WhoTakesLongestDoesSoTimeAndAgain) {
+  constexpr Nanoseconds kLonger = 49'000 * us, kShorter = 20'000 * us;
+  const auto evidence = [](const std::vector<Nanoseconds>& of_rank_1) {
+    return evaluation_of(of_rank_1).evidence;
+  };
+  EXPECT_THAT(evidence({kLonger, kLonger}), Not(Contains(HasSubstr("takes longest for it"))));
+  EXPECT_THAT(evidence({kLonger, kLonger, kShorter, kShorter}),
+              Not(Contains(HasSubstr("takes longest for it"))));
+  EXPECT_THAT(evidence({kLonger, kLonger, kLonger}), Contains(HasSubstr("rank 1 takes longest for it")));
+  EXPECT_THAT(evidence({kLonger, kLonger, kLonger, kShorter}),
+              Contains(HasSubstr("rank 1 takes longest for it: 167 ms")));
+}
+
+TEST(OutsideTrainingAlone, WhatTheSchedulerTakesIsNoLongerEvaluation) {
+  const std::vector<Nanoseconds> longer(4, 49'000 * us);
+  EXPECT_THAT(
+      evaluation_of(longer, 10'000 * us).evidence,
+      Contains(HasSubstr("156 ms outside of operations with others and without waiting for a core, the "
+                         "median of the others 88.0 ms")));
+  EXPECT_THAT(evaluation_of(longer, 25'000 * us).evidence, Not(Contains(HasSubstr("takes longest for it"))));
 }
 
 // A framework's own evaluation is told whatever it takes.
