@@ -1,8 +1,10 @@
 #include "analyzer/diagnose/async_saves.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -50,22 +52,45 @@ BlockedBySaves blocked_by_saves(const Job& job) {
   return blocked;
 }
 
+// Of the time in checkpoints: what is shorter is not worth waiting less for.
+bool waits_much(const BlockedBySaves& blocked) {
+  constexpr std::int64_t kWaiting = 10;  // a tenth
+  return kWaiting * blocked.waiting_ns >= blocked.all_ns;
+}
+
+std::string what_blocks(const BlockedBySaves& blocked) {
+  std::vector<std::string> parts;
+  if (blocked.staging_ns > 0)
+    parts.push_back(fmt::format(
+        "{} of the time in checkpoints is `async_save` itself, which copies the state first (staging)",
+        format_share(blocked.staging_ns, blocked.all_ns)));
+  if (blocked.waiting_ns > 0)
+    parts.push_back(fmt::format("{}{} is waiting for one to end",
+                                format_share(blocked.waiting_ns, blocked.all_ns),
+                                parts.empty() ? " of the time in checkpoints" : ""));
+  return fmt::format("{}", fmt::join(parts, ", and "));
+}
+
+std::string remedy_of_saves(const BlockedBySaves& blocked, bool on_cpu) {
+  std::string remedy =
+      waits_much(blocked)
+          ? "save less often, or to a faster place, so that a save ends before it is waited for; "
+            "`async_save(async_checkpointer_type=AsyncCheckpointerType.PROCESS)` writes in a process of its own"
+          : "save less often: each `async_save` copies the state before training goes on";
+  if (!on_cpu)
+    remedy +=
+        "; `async_stager=DefaultStager(StagingOptions())` copies through pinned memory, beside training";
+  return remedy;
+}
+
 }  // namespace
 
 void say_what_blocks_of_async_saves(const FindingContext& context, Finding& finding) {
   const BlockedBySaves blocked = blocked_by_saves(context.diagnosis.job);
   const std::int64_t in_saves = saturating_add(blocked.staging_ns, blocked.waiting_ns);
   if (in_saves == 0 || in_saves < blocked.all_ns - in_saves) return;
-  finding.evidence.push_back(fmt::format(
-      "they are saved in the background already: {} of the time in checkpoints is `async_save` itself, which copies the "
-      "state first (staging), and {} is waiting for one to end",
-      format_share(blocked.staging_ns, blocked.all_ns), format_share(blocked.waiting_ns, blocked.all_ns)));
-  finding.remedy =
-      "save less often, or to a faster place, so that a save ends before it is waited for; "
-      "`async_save(async_checkpointer_type=AsyncCheckpointerType.PROCESS)` writes in a process of its own";
-  if (!context.on_cpu)
-    finding.remedy +=
-        "; `async_stager=DefaultStager(StagingOptions())` copies through pinned memory, beside training";
+  finding.evidence.push_back("they are saved in the background already: " + what_blocks(blocked));
+  finding.remedy = remedy_of_saves(blocked, context.on_cpu);
 }
 
 }  // namespace lockstep::analyzer

@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "analyzer/diagnose/interruptions.h"
 #include "analyzer/diagnose/test_reports.h"
 
@@ -201,6 +205,43 @@ TEST(OutsideTrainingAlone, OfAFrameworksEvaluationTheRangesTell) {
   EXPECT_EQ(
       finding(over_steady_steps(with_ranges_of_rank_0("evaluate", 5000 * us, true)), "evaluation_long").rank,
       0);
+}
+
+// 5 ms of `name` in every tenth step, and at the end of them `waiting` for an earlier save to end.
+Finding saves_of(const char* name, Nanoseconds waiting = 0) {
+  Job job = with_ranges_of_rank_0(name, 5000 * us, false);
+  const std::uint32_t waits =
+      job.strings.intern("checkpoint: waiting for torch.distributed.checkpoint.async_save");
+  std::vector<HostRange> ranges;
+  for (const HostRange& range : job.ranks[0].host_ranges) {
+    ranges.push_back(range);
+    if (waiting == 0 || job.strings.view(range.name) != name) continue;
+    ranges.push_back(range);
+    ranges.back().name = waits;
+    ranges.back().begin = range.end - waiting;
+  }
+  std::ranges::stable_sort(ranges, {}, &HostRange::begin);
+  job.ranks[0].host_ranges = std::move(ranges);
+  return finding(over_steady_steps(job), "checkpoints_block");
+}
+
+// Seen: "0.0 % is waiting for one to end", and what is to be done against it.
+TEST(OutsideTrainingAlone, WhoHardlyWaitsForASaveIsNotToldThatItShouldEndSooner) {
+  const char* const stages = "checkpoint: torch.distributed.checkpoint.async_save";
+  const Finding never = saves_of(stages);
+  EXPECT_THAT(never.evidence, Contains("they are saved in the background already: 100.0 % of the time in "
+                                       "checkpoints is `async_save` itself, which copies the state first "
+                                       "(staging)"));
+  EXPECT_THAT(never.remedy, HasSubstr("each `async_save` copies the state before training goes on"));
+  EXPECT_THAT(never.remedy, Not(HasSubstr("before it is waited for")));
+  const Finding little = saves_of(stages, 250 * us);
+  EXPECT_THAT(little.evidence, Contains(HasSubstr("5.0 % is waiting for one to end")));
+  EXPECT_THAT(little.remedy, Not(HasSubstr("before it is waited for")));
+  EXPECT_THAT(saves_of(stages, 1000 * us).remedy, HasSubstr("so that a save ends before it is waited for"));
+  EXPECT_THAT(
+      saves_of("checkpoint: waiting for torch.distributed.checkpoint.async_save").evidence,
+      Contains("they are saved in the background already: 100.0 % of the time in checkpoints is waiting "
+               "for one to end"));
 }
 
 // Over all steps a checkpoint's rank comes late in its rhythm, and the checkpoint is why.
