@@ -244,6 +244,18 @@ SpendingSets spending_of(const RankTrace& rank, const RankWindows& windows, cons
   return sets;
 }
 
+namespace {
+
+// What is saved beside training is counted until the rank hangs or waits for the job's end: one that saves in
+// the background is stuck in that, too, and its range is open until the file ends.
+std::int64_t saved_beside(const Phases& phases, std::span<const SpendingSegment> segments, Interval wall) {
+  const auto hangs = std::ranges::find(segments, Spending::after_failure, &SpendingSegment::spending);
+  const Nanoseconds end = hangs == segments.end() ? wall.end : hangs->begin;
+  return phases[Phase::checkpoint_beside].measure_within(wall.begin, end);
+}
+
+}  // namespace
+
 AccountReport account_for(const Job& job, std::span<const RankWindows> windows,
                           std::span<const Phases> phases, std::int64_t first_after_warm_up, bool steps_told,
                           Nanoseconds origin) {
@@ -273,8 +285,7 @@ AccountReport account_for(const Job& job, std::span<const RankWindows> windows,
     const Interval wall{begin, begin + report.wall_ns};
     const auto segments =
         divide(spending_of(job.ranks[i], windows[i], phases[i], wall, first_after_warm_up, facts), wall);
-    RankAccount account{job.ranks[i].rank, sum(segments),
-                        phases[i][Phase::checkpoint_beside].measure_within(wall.begin, wall.end)};
+    RankAccount account{job.ranks[i].rank, sum(segments), saved_beside(phases[i], segments, wall)};
     add(account.spent, report.spent);
     if (!is_cut(job.ranks[i], wall.end)) add(account.spent, whole);
     report.ranks.push_back(account);

@@ -61,6 +61,24 @@ TEST(Account, AJobThatWasInterruptedInAHangWaited) {
     EXPECT_EQ(rank.spent[Spending::after_failure], 5'999'999'600) << "the one that never came, too";
 }
 
+// Seen: "checkpoints were written for 89.4 s" by a saver that was stuck in the hang itself.
+TEST(Account, WhatIsSavedBesideCountsUntilTheRankHangs) {
+  constexpr Nanoseconds kInterrupted = 6'000'000'000;
+  JobBuilder builder = job_of_500();
+  for (int rank = 0; rank < 2; ++rank) builder.rank(rank).trace().ending.recorded_until = kInterrupted + 100;
+  builder.rank(0).host_range(410, kInterrupted, "checkpoint: torch.save (background)");  // open: to the end
+  Job job = builder.build();
+  EXPECT_EQ(account_of(job, 1).ranks[0].checkpoint_beside_ns, kInterrupted - 410) << "of a job that goes on";
+  job.end.exit_code = 1;
+  job.end.interrupted_by = 15;
+  for (RankTrace& rank : job.ranks) rank.ending.interrupted = kInterrupted;
+  job.ranks[0].ending.operations.emplace_back().begin = 501;
+  const AccountReport report = account_of(job, 1);
+  EXPECT_EQ(report.ranks[0].spent[Spending::after_failure], kInterrupted + 100 - 500);
+  EXPECT_EQ(report.ranks[0].checkpoint_beside_ns, 90);
+  expect_sums(report);
+}
+
 // Rank 0 ended by itself after `ended`, and rank 1 went on until somebody interrupted the job at 10 s.
 Job job_with_an_early_end(Nanoseconds ended) {
   constexpr Nanoseconds kInterrupted = 10'000'000'000;

@@ -45,8 +45,9 @@ struct Account {
 
 struct RankAccount {
   std::int32_t rank = 0;
-  Account spent;                          // sums to AccountReport::wall_ns
-  std::int64_t checkpoint_beside_ns = 0;  // saved in the background, while something else was done
+  Account spent;  // sums to AccountReport::wall_ns
+  // Saved in the background, while something else was done; until it hung or waited for the job's end.
+  std::int64_t checkpoint_beside_ns = 0;
 };
 
 // The rank that the others waited for longest while the job started.

@@ -13,6 +13,16 @@
 namespace lockstep::analyzer {
 namespace {
 
+// Of the rank that did most; "" where none did.
+std::string saved_beside(const AccountReport& account) {
+  const auto most = std::ranges::max_element(account.ranks, {}, &RankAccount::checkpoint_beside_ns);
+  if (most == account.ranks.end() || most->checkpoint_beside_ns <= 0) return "";
+  return fmt::format(
+      "Checkpoints were written for {} beside all this, on the rank that did most{}.",
+      format_duration(most->checkpoint_beside_ns),
+      most->spent[Spending::after_failure] > 0 ? ", before it hung or waited for the job's end" : "");
+}
+
 std::string steps_text(const StepsLeftOut& steps, bool ascii) {
   if (steps.first == steps.last) return fmt::format("step {}", steps.first);
   return fmt::format("steps {}{}{}", steps.first, ascii ? "-" : "–", steps.last);
@@ -102,11 +112,7 @@ std::vector<std::string> account_lines(const Report& report) {
                                 cores_are_few(report) ? "it may have waited for a core (below)"
                                                       : "look at what it does until its first step"));
   if (std::string doubt = doubt_of_steady(report); !doubt.empty()) lines.push_back(std::move(doubt));
-  std::int64_t beside = 0;
-  for (const RankAccount& rank : account.ranks) beside = std::max(beside, rank.checkpoint_beside_ns);
-  if (beside > 0)
-    lines.push_back(fmt::format("Checkpoints were written for {} beside all this, on the rank that did most.",
-                                format_duration(beside)));
+  if (std::string saved = saved_beside(account); !saved.empty()) lines.push_back(std::move(saved));
   return lines;
 }
 

@@ -47,5 +47,21 @@ TEST(TextAccount, OfTwoRanksTheOtherOneWaits) {
   EXPECT_THAT(text_of(report, 400), HasSubstr("In start-up the other rank waited 5.00 s for rank 1: "));
 }
 
+TEST(TextAccount, SaysForHowLongCheckpointsWereWrittenBesideTraining) {
+  Report report = small_report();
+  report.account = account_of_ranks(2);
+  EXPECT_THAT(text_of(report, 400), Not(HasSubstr("Checkpoints were written")));
+  report.account.ranks[0].checkpoint_beside_ns = 1'000'000'000;
+  report.account.ranks[1].checkpoint_beside_ns = 2'000'000'000;
+  for (RankAccount& rank : report.account.ranks) rank.spent[Spending::after_failure] = 0;
+  EXPECT_THAT(text_of(report, 400),
+              HasSubstr("Checkpoints were written for 2.00 s beside all this, on the rank that did most."));
+  report.account.ranks[1].spent[Spending::after_failure] = 90'000'000'000;
+  EXPECT_THAT(
+      text_of(report, 400),
+      HasSubstr("Checkpoints were written for 2.00 s beside all this, on the rank that did most, before "
+                "it hung or waited for the job's end."));
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer
