@@ -38,6 +38,7 @@ constexpr auto kQueuedKinds = std::to_array<const FindingKind*>({&kQueued});
 void find_queued(const FindingContext& context, std::vector<Finding>& findings) {
   if (!context.is_left_over(findings, Cause::queued, context.total(Cause::queued))) return;
   Finding finding = context.all_of_its_cause(kQueued);
+  if (context.on_cpu) finding.title = "ranks compute nothing although their next work has been issued";
   finding.remedy =
       context.on_cpu
           ? "look at what ends where these gaps end (`lockstep view`): on the CPU, what is issued waits for one "
