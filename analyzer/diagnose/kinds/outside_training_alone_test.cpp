@@ -54,12 +54,12 @@ TEST(OutsideTrainingAlone, OfPassesWithoutGradientsOnlyWhatIsLongIsOneRanks) {
   const Finding both = evaluates(12'000 * us);
   EXPECT_EQ(both.rank, std::nullopt);
   EXPECT_EQ(both.accuses, Accused::nobody);
-  EXPECT_EQ(both.title, "the model runs without being trained: 48.0 ms in 4 steps");
+  EXPECT_EQ(both.title, "the model runs without being trained: 48.0 ms in 8 steps");
   EXPECT_THAT(both.evidence, Not(Contains(HasSubstr("no other rank does"))));
   EXPECT_THAT(both.evidence, Contains(HasSubstr("what is shorter than a step it may not tell at all")));
   const Finding alone = evaluates(25'000 * us);
   EXPECT_EQ(alone.rank, 0) << "of the other it would have been told";
-  EXPECT_EQ(alone.title, "rank 0 evaluates: 100 ms in 4 steps");
+  EXPECT_EQ(alone.title, "rank 0 evaluates: 100 ms in 8 steps");
 }
 
 // 40 steps of 10 ms on two ranks. In every tenth rank 0 does something else for 50 ms first; then both

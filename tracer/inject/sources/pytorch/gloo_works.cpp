@@ -57,7 +57,9 @@ void note_work(RecordType type, const void* work, std::uint64_t call = 0) noexce
 bool noted_wait(void* self, std::int64_t milliseconds) {
   note_wait_begin();
   const bool done = wait_for_work(self, milliseconds);
-  note_wait_end();
+  // Whoever waits goes on at once; the group's thread may need a core first, to come to its own note of the
+  // end.
+  note_end(RecordType::wait_end, WorkRecord{reinterpret_cast<std::uintptr_t>(done ? self : nullptr), 0});
   return done;
 }
 

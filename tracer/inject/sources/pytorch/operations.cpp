@@ -30,13 +30,13 @@ void Operations::group(const std::byte* body, std::uint32_t bytes) {
   known.id = writer_.add_group(group);
 }
 
-void Operations::call(const CallRecord& record, trace::LaneId host, trace::Nanoseconds begin,
-                      trace::Nanoseconds end) {
+std::optional<trace::Nanoseconds> Operations::call(const CallRecord& record, trace::LaneId host,
+                                                   trace::Nanoseconds begin, trace::Nanoseconds end) {
   writer_.append(trace::ApiCall{host, begin, end, writer_.intern(to_string(record.operation)), record.call});
   if (record.ends == Ends::on_device) {
     forget_before(record.work, begin);
     issue(record, trace::kFrameworkIssuePrefix, host, begin, end);
-    return;
+    return std::nullopt;
   }
   Operation operation;
   operation.known = true;
@@ -46,22 +46,24 @@ void Operations::call(const CallRecord& record, trace::LaneId host, trace::Nanos
   operation.call_end = end;
   if (record.work != 0) {
     start(operation);
-    return;
+    return std::nullopt;
   }
   // No work: part of a batch, which another call carries out.
-  if (record.ends != Ends::queued) return;
+  if (record.ends != Ends::queued) return std::nullopt;
   if (record.works == 0) {
     // Carried out within the call: of one rank alone, for instance.
     write(record, free_lane(record, begin, end), begin, end);
     operations_.erase(record.call);
-    return;
+    return std::nullopt;
   }
   Operation& known = operations_[record.call];
   known.known = true;
   known.record = record;
   known.call_begin = begin;
   known.call_end = end;
+  const auto began = known.begun ? std::optional(known.begin) : std::nullopt;
   finish_if_complete(record.call);
+  return began;
 }
 
 void Operations::issue(const CallRecord& record, std::string_view prefix, trace::LaneId host,

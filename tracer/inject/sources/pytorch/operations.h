@@ -21,8 +21,10 @@ class Operations {
 
   // `body` is the record and its texts; one that is cut short is ignored.
   void group(const std::byte* body, std::uint32_t bytes);
-  // `host` is the lane of the thread that called, `begin` and `end` the call.
-  void call(const CallRecord& record, trace::LaneId host, trace::Nanoseconds begin, trace::Nanoseconds end);
+  // `host` is the lane of the thread that called, `begin` and `end` the call. Returns when a thread of the
+  // group began to carry it out, where one has by its end.
+  std::optional<trace::Nanoseconds> call(const CallRecord& record, trace::LaneId host,
+                                         trace::Nanoseconds begin, trace::Nanoseconds end);
   void enqueue(const WorkRecord& record);
   // `communication` is the lane of the thread that carries it out, `host` that of its ranges.
   void begin(const WorkRecord& record, trace::LaneId communication, trace::LaneId host,

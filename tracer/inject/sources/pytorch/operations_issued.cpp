@@ -100,6 +100,7 @@ void Operations::wait_began(std::uint32_t thread, const WorkRecord& record) {
 void Operations::wait_ended(std::uint32_t thread, const WorkRecord& record, trace::Nanoseconds time) {
   waiting_.erase(thread);
   end_message(record, time);
+  if (record.work != 0) end(record, time);
 }
 
 bool Operations::left_wait(std::uint32_t thread, trace::Nanoseconds time) {

@@ -325,5 +325,29 @@ TEST(Operations, RecordsCutShortAreIgnored) {
   EXPECT_TRUE(written.groups.empty());
 }
 
+// Seen on busy cores: the group's thread lost its core when it had told the one that waited, and noted the
+// end 4 ms later.
+TEST(Operations, EndsWhenWhoWaitedForItGoesOn) {
+  const Written written = write([](Operations& operations) {
+    operations.enqueue({0xA0, 1});
+    operations.begin({0xA0, 0}, kWorker, kWorkerHost, 12);
+    EXPECT_EQ(operations.call(call(1, 1), kHost, 10, 14), 12);
+    operations.wait_began(70, {});
+    operations.wait_ended(70, {0xA0, 0}, 40);
+    operations.end({0xA0, 0}, 4000);
+    // Of one that ended before it was waited for its own note tells.
+    operations.enqueue({0xA0, 2});
+    EXPECT_EQ(operations.call(call(2, 1, 1), kHost, 5000, 5010), std::nullopt) << "nobody has begun with it";
+    operations.begin({0xA0, 0}, kWorker, kWorkerHost, 5020);
+    operations.end({0xA0, 0}, 5050);
+    operations.wait_ended(70, {0xA0, 0}, 5090);
+    EXPECT_EQ(operations.take_unknown_works(), 0U);
+  });
+  ASSERT_EQ(written.collectives.size(), 2U);
+  EXPECT_EQ(written.collectives[0].begin, 12);
+  EXPECT_EQ(written.collectives[0].end, 40);
+  EXPECT_EQ(written.collectives[1].end, 5050);
+}
+
 }  // namespace
 }  // namespace lockstep::tracer::pytorch
