@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -125,8 +126,12 @@ TEST(Accusation, MoreComputationBesideOtherProgramsIsNoFaultByItself) {
   expect_not_accused(longer_by(900, 60), 1, NotAccused::cores_unknown);
   // What it waits for a core within that is none of its work: seen of Lightning in steps 10 to 25, 120 %
   // longer.
-  expect_not_accused(report_of(SharedHost{.waits_0 = 60, .waits_1 = 460, .more_1 = 1800, .moves = 20}), 1,
-                     NotAccused::cores_unknown);
+  const Report waits = report_of(SharedHost{.waits_0 = 60, .waits_1 = 460, .more_1 = 1800, .moves = 20});
+  expect_not_accused(waits, 1, NotAccused::cores_unknown);
+  const Report lacks = report_of(SharedHost{.waits_0 = 60, .waits_1 = 1860, .more_1 = 400, .moves = 20});
+  const auto late = std::ranges::find(lacks.blame, 1, &BlameReport::rank);
+  ASSERT_NE(late, lacks.blame.end());
+  EXPECT_THAT(late->root_cause, HasSubstr("while its threads waited for a core for 1.80 ms"));
   expect_accused(longer_by(2200, 60), 1, "straggler_persistent");  // twice as long
 }
 

@@ -129,7 +129,10 @@ std::vector<HostShortage> find_host_shortages(const Job& job, const Report& repo
             return one.wanted_ns < HostShortage::kBusy * static_cast<double>(one.known_ns);
           });
       if (busy != sharing.ranks.end()) sharing.ranks.erase(sharing.ranks.begin(), busy);
-      shortage.share = sharing.ranks[(sharing.ranks.size() - 1) / 2].share();
+      const Seen& median = sharing.ranks[(sharing.ranks.size() - 1) / 2];
+      shortage.share = median.share();
+      shortage.share_of = median.rank;
+      shortage.busy = sharing.ranks.size();
       if (shortage.share >= HostShortage::kLeastShare) shortages.push_back(std::move(shortage));
     }
   }

@@ -22,6 +22,9 @@ struct HostShortage {
   // threads run or are ready to for a tenth of the time (kBusy), and
   // the sum of these times within the windows that losses are shares of (of a rank that has none, nothing).
   double share = 0;
+  // The rank that it is the share of: of an even number the one that waits less.
+  std::int32_t share_of = kNoRank;
+  std::size_t busy = 0;  // ranks whose median it is
   std::int64_t waited_ns = 0;
   // Other programs have the cores: the ranks alone want no more than there are, or get so few of them that
   // their waiting is for somebody else. (Many short waits of several threads at once add up to more than a

@@ -133,6 +133,12 @@ TEST(HostShortage, RanksThatHardlyRunSayNothingOfTheCores) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_THAT(found[0].ranks, ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(found[0].share, DoubleNear(0.2, 1e-9));
+  EXPECT_EQ(found[0].busy, 2U);
+  Host beside_one;  // that hardly runs: the share is the other one's, and not of who waits less
+  beside_one.rank(2, 1, 1, "0-1").rank(50, 30, 20, "0-1");
+  ASSERT_EQ(beside_one.find().size(), 1U);
+  EXPECT_EQ(beside_one.find()[0].share_of, 1);
+  EXPECT_EQ(beside_one.find()[0].busy, 1U);
   Host rested;
   rested.rank(50, 1, 1, "0-1").rank(2, 7, 6, "0-1").rank(3, 6, 5, "0-1").rank(50, 1, 1, "0-1");
   EXPECT_THAT(rested.find(), IsEmpty()) << "a thread that rarely wants a core may wait for it";

@@ -10,6 +10,7 @@
 
 #include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/host_names.h"
+#include "analyzer/metrics/scheduling.h"
 #include "analyzer/model/phase_names.h"
 #include "analyzer/report/quantity.h"
 #include "base/time_math.h"
@@ -110,6 +111,31 @@ std::string describe_slowest(const Diagnosis& diagnosis, const SlowComputation& 
   return text;
 }
 
+// Between having left an operation with the others and coming late to this one.
+std::int64_t waited_for_cores(const Diagnosis& diagnosis, std::span<const Delay* const> delays) {
+  std::int64_t sum = 0;
+  for (const Delay* delay : delays) {
+    const MatchRecord late =
+        diagnosis.matching.records_of(diagnosis.matching.matches[delay->match])[delay->late_record];
+    const Nanoseconds left = left_at(diagnosis.job, diagnosis.matching, *delay, late.rank);
+    const Nanoseconds came = activity_of(diagnosis.job, late).begin;
+    if (left == kUnknownTime || left >= came) continue;
+    if (const auto times = scheduling_within(diagnosis.job.ranks[late.rank].scheduling, {left, came}))
+      sum = saturating_add(sum, times->waited_ns);
+  }
+  return sum;
+}
+
+// On busy cores what a rank computed longer may be waiting for one.
+std::string beside_waiting_for_cores(const Diagnosis& diagnosis, std::span<const Delay* const> delays,
+                                     std::int64_t excess_ns) {
+  constexpr std::int64_t kPart = 4;
+  const std::int64_t waited = waited_for_cores(diagnosis, delays);
+  if (waited <= 0 || kPart * waited < excess_ns) return "";
+  return fmt::format(", while its threads waited for a core for {}",
+                     format_duration(waited / static_cast<std::int64_t>(delays.size())));
+}
+
 // `all`: operations with this cause, of which `delays` are the costliest.
 std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<const Delay* const> delays,
                             std::size_t all) {
@@ -146,6 +172,7 @@ std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<c
   std::string text = fmt::format("{} {} {}{}", before(delays.size(), all), phrase(cause, on_cpu),
                                  beside_the_others(own / count, others / count, delays.size()),
                                  more_than_a_step(diagnosis, delays, own / count));
+  if (on_cpu) text += beside_waiting_for_cores(diagnosis, delays, own - others);
   if (slow && slow->share >= kTellingShare)
     text += fmt::format("; above all in {}", describe_slowest(diagnosis, *slow));
   if (host && !on_cpu)

@@ -120,7 +120,7 @@ void print_nobody_to_blame(const Report& report, Page& page) {
   const std::vector<std::int32_t> unknown = late_ranks_open_for(report, NotAccused::cores_unknown);
   const std::vector<std::int32_t> as_stages = late_ranks_open_for(report, NotAccused::stage_computes_more);
   Line line;
-  line.text(!for_cores.empty()   ? "Cores are short, and the scheduler decides who is last: "
+  line.text(!for_cores.empty()   ? "Cores are short, and who is last may be the scheduler's choice: "
             : !unknown.empty()   ? "Which rank is slow can't be told: "
             : !as_stages.empty() ? "No rank is known to be late beyond what its stage computes: "
                                  : "No rank is late enough to cost much: ")
@@ -210,7 +210,7 @@ void print_nobody_late(const Report& report, Page& page) {
   Line line;
   line.text(
           few_cores
-              ? "Cores are short, and the scheduler decides who is last: whether a rank is late throughout "
+              ? "Cores are short, and who is last may be the scheduler's choice: whether a rank is late throughout "
                 "can't be told. Over "
           : shared_gpu
               ? "Ranks share a GPU, which chooses whose work comes first: whether a rank is late throughout "
@@ -253,7 +253,7 @@ void print_unsettled(const Report& report, const UnsettledLateness& unsettled, P
               : fmt::format("which moves by {} from one part of the run to another",
                             format_duration(rank.movement_ns))));
   if (is_open_for_want_of_cores(rank))
-    line.text(" Cores are short, and the scheduler decides who is last.");
+    line.text(" Cores are short, and who is last may be the scheduler's choice.");
   else if (unsettled.steps_wanted > 0)
     line.text(fmt::format(" About {} steps like these would tell.", format_count(unsettled.steps_wanted)));
   page.wrap(line, kIndent, kIndent);
@@ -356,7 +356,7 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
                                       format_count(lateness.steps_needed))
                         : "")
           .text(!lateness.can_tell && cores_are_few(report)
-                    ? " Cores are short, and the scheduler decides who is last."
+                    ? " Cores are short, and who is last may be the scheduler's choice."
                     : ""),
       kIndent, kIndent);
   if (!first.root_cause.empty() && is_worth_blaming(report, first) &&

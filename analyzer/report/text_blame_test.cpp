@@ -49,8 +49,8 @@ TEST(TextBlame, WhereCoresAreShortWhoWasWaitedForIsTheSchedulersChoice) {
   cores.topic = Topic::short_cores;
   report.findings = {cores};
   EXPECT_THAT(text_of(report, 400),
-              testing::ContainsRegex("The others wait for rank .*Cores are short, and the "
-                                     "scheduler decides who is last"));
+              testing::ContainsRegex("The others wait for rank .*Cores are short, and who is "
+                                     "last may be the scheduler's choice"));
   report.findings.clear();
   EXPECT_THAT(text_of(report, 400), Not(HasSubstr("Cores are short")));
 }
@@ -104,7 +104,7 @@ TEST(TextBlame, ARankThatNoFindingNamesIsNotBlamed) {
   EXPECT_THAT(
       text,
       HasSubstr(
-          "Cores are short, and the scheduler decides who is last: over 40 steps they wait for each other for 12.0 % of a step; "
+          "Cores are short, and who is last may be the scheduler's choice: over 40 steps they wait for each other for 12.0 % of a step; "
           "rank 2 comes last again and again. As long as cores are short nobody can tell "
           "whether it would with cores of its own."));
   EXPECT_THAT(text, Not(HasSubstr("The others wait for")));

@@ -132,8 +132,9 @@ TEST(TextReport, ThatNobodyIsLateIsNotSaidWhereWantOfCoresHidesIt) {
   const std::string text = to_text(report, with_width(400));
   EXPECT_THAT(
       text,
-      HasSubstr("Cores are short, and the scheduler decides who is last: whether a rank is late throughout "
-                "can't be told. Over 40 steps they wait for each other for 12.0 % of a step."));
+      HasSubstr(
+          "Cores are short, and who is last may be the scheduler's choice: whether a rank is late throughout "
+          "can't be told. Over 40 steps they wait for each other for 12.0 % of a step."));
   EXPECT_THAT(text, AllOf(Not(HasSubstr("No rank is late")), Not(HasSubstr("would have shown"))));
   report.lateness.ranks[1].not_accused_because = NotAccused::gpu_shared;
   EXPECT_THAT(

@@ -200,6 +200,14 @@ std::string who(const FindingContext& context, const HostShortage& shortage) {
              : format_plural(static_cast<std::int64_t>(shortage.ranks.size()), "rank");
 }
 
+std::string whose_share(const HostShortage& shortage) {
+  if (shortage.ranks.size() == 1) return "";
+  if (shortage.busy > 2) return "on the median rank ";
+  // Of two the one that waits for a core less; or the other one hardly runs.
+  return fmt::format("on rank {}{} ", shortage.share_of,
+                     shortage.busy == 2 ? ", which waits for one less," : "");
+}
+
 void find_cores_shared(const FindingContext& context, std::vector<Finding>& findings) {
   for (const HostShortage& shortage : context.shortages) {
     const auto count = static_cast<std::int64_t>(shortage.ranks.size());
@@ -219,9 +227,7 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
     }
     finding.evidence = {
         fmt::format("{}a training thread is ready and waits for a core for {} of {} time",
-                    count == 1   ? ""
-                    : count == 2 ? "on that of the two ranks that waits less "
-                                 : "on the median rank ",
+                    whose_share(shortage),
                     format_share(static_cast<std::int64_t>(shortage.share * 1000), 1000),
                     all_have_steps(context.report, shortage) ? "the steps'" : "its"),
         fmt::format(

@@ -272,6 +272,9 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
                                              : slowed       ? kSlowedByProfiler
                                                             : kHostBound);
   finding.lost_ns = lost;
+  if (time.lost() < time.all && finding.evidence.front().starts_with("most on "))
+    finding.evidence.front() =
+        fmt::format("{} in all, {}", format_duration(time.all), finding.evidence.front());
   // The partition's time is then but a part of what is lost.
   if (behind_hosts > 0)
     finding.evidence = {"host-bound time of the ranks themselves: " + context.evidence_of(Cause::host_bound)};

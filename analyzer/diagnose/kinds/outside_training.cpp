@@ -153,6 +153,12 @@ Interruption sum_of(const PhaseInSteps& in_steps) {
   return all;
 }
 
+// "step 9", "steps 9 to 10"
+std::string step_numbers(const PhaseStretch& stretch) {
+  return stretch.first == stretch.last ? fmt::format("step {}", stretch.first)
+                                       : fmt::format("steps {} to {}", stretch.first, stretch.last);
+}
+
 // "in 4 steps"; where most steps hold it "in 30 of 40 steps".
 std::string where(const PhaseInSteps& within, const Behind& behind) {
   if (within.stretches.empty()) return "after the last step";
@@ -326,11 +332,11 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
     say_who_takes_longest(context, in_steps, finding);
   name_other_total(context, reason.spending, told_ns, finding);
   if (within.times > 0)
-    finding.evidence.push_back(fmt::format("{}; the longest is step {}, with {} of it",
-                                           report.steady && !in_steps.is_usual
-                                               ? "these steps are no part of the other figures"
-                                               : "the other figures are over such steps too",
-                                           in_steps.longest.first, format_duration(in_steps.longest.ns)));
+    finding.evidence.push_back(
+        fmt::format("{}; the longest is in {}, with {} of it",
+                    report.steady && !in_steps.is_usual ? "these steps are no part of the other figures"
+                                                        : "the other figures are over such steps too",
+                    step_numbers(in_steps.longest), format_duration(in_steps.longest.ns)));
   if (behind.longest_ns > 0)
     finding.evidence.push_back(
         fmt::format("{} of it comes after the last step: once in a run, however many steps that has",
