@@ -203,9 +203,9 @@ std::string who(const FindingContext& context, const HostShortage& shortage) {
 std::string whose_share(const HostShortage& shortage) {
   if (shortage.ranks.size() == 1) return "";
   if (shortage.busy > 2) return "on the median rank ";
-  // Of two the one that waits for a core less; or the other one hardly runs.
-  return fmt::format("on rank {}{} ", shortage.share_of,
-                     shortage.busy == 2 ? ", which waits for one less," : "");
+  // Of two the one that waits for a core less; the others hardly run, where there are others.
+  const bool are_two = shortage.busy == 2 && shortage.ranks.size() == 2;
+  return fmt::format("on rank {}{} ", shortage.share_of, are_two ? ", which waits for one less," : "");
 }
 
 void find_cores_shared(const FindingContext& context, std::vector<Finding>& findings) {

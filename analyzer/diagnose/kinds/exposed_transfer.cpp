@@ -233,7 +233,8 @@ std::string_view how_to_move_less(const FindingContext& context, const LongestTr
   const bool is_tiny = longest.is_mostly_of_small(kTiny);
   if (longest.operation == Operation::broadcast)
     return is_tiny
-               ? "DDP(broadcast_buffers=False) where its buffers need not be equal on all ranks, or less often"
+               ? "DDP(broadcast_buffers=False) where these are buffers that need not be equal on all ranks, "
+                 "ZeroRedundancyOptimizer(parameters_as_bucket_view=True) where they are its parameters, or less often"
                : "gradient accumulation, parameters in bfloat16";
   const auto steps = static_cast<std::int64_t>(context.steps.steps.size());
   const bool are_many = steps > 0 && longest.count >= 4 * steps;

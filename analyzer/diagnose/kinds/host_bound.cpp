@@ -76,7 +76,7 @@ constexpr Explanation kIdleBetweenComputationsExplained{
         "NVTX ranges of the program fill that time, or another process had the cores. Of one rank: it writes "
         "the log or the checkpoints by design.",
     .lost =
-        "all of it, less what a late rank does longer than the others; where one rank is named, its alone",
+        "all of it, less what a late rank does longer than the others; where one rank is named, of what that one does alone",
     .remedies = kIdleBetweenComputationsRemedies,
 };
 constexpr FindingKind kIdleBetweenComputations{
@@ -218,6 +218,8 @@ void describe_what_is_not_lost(const HostTime& time, std::vector<std::string>& e
                                    format_duration(time.for_cores)));
 }
 
+constexpr std::int64_t kOneRankPermille = 10;
+
 // Where one rank is named, its time is what is lost, and not that of all. Returns how much it is, in words.
 std::vector<std::string> count_that_rank_alone(const FindingContext& context,
                                                const std::vector<Finding>& findings,
@@ -284,23 +286,29 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
         "{} of what is lost is waiting in collectives for a host that launches later: the others' hosts need "
         "that time as well, and would be no faster without it",
         format_duration(behind_hosts)));
-  if (context.on_cpu && slowed)
-    finding.evidence.emplace_back(
-        "what the profiler itself costs there is a part of it, and not known (the warning `profiler_overhead`)");
   if (context.on_cpu) {
-    std::vector<std::string> amounts = std::exchange(finding.evidence, {});
-    finding.remedy =
+    Finding named_finding = finding;
+    named_finding.evidence.clear();
+    named_finding.remedy =
         "see what that line does, and what it calls, outside of the computations that the trace knows: shorten it, "
         "or do it beside training. A forward pass of a model that no wrapper holds (a teacher's) is such a "
         "line, too, and part of the job's work";
-    if (!name_what_ranks_do(context, times.gaps, threads, finding)) {
-      finding.remedy = how_to_name_it(context.diagnosis.job) +
-                       "; or put NVTX ranges around what the training loop does there "
-                       "(docs/instrumentation.md). See what else runs on these cores";
+    finding.remedy =
+        how_to_name_it(context.diagnosis.job) +
+        "; or put NVTX ranges around what the training loop does there (docs/instrumentation.md). "
+        "See what else runs on these cores";
+    if (name_what_ranks_do(context, times.gaps, threads, named_finding)) {
+      const std::vector<std::string> amounts =
+          named_finding.rank ? count_that_rank_alone(context, findings, times, named_finding)
+                             : finding.evidence;
+      named_finding.evidence.insert(named_finding.evidence.begin(), amounts.begin(), amounts.end());
+      // Of one rank all but a little may be told elsewhere: it had no core, or evaluated.
+      if (!named_finding.rank || context.is_worth(named_finding.lost_ns, kOneRankPermille))
+        finding = std::move(named_finding);
     }
-    if (finding.rank) amounts = count_that_rank_alone(context, findings, times, finding);
-    finding.evidence.insert(finding.evidence.begin(), std::make_move_iterator(amounts.begin()),
-                            std::make_move_iterator(amounts.end()));
+    if (slowed)
+      finding.evidence.emplace_back(
+          "what the profiler itself costs there is a part of it, and not known (the warning `profiler_overhead`)");
   } else if (known && slowed) {
     finding.remedy =
         "record again without what the warning `profiler_overhead` names, or with `lockstep record`: only "

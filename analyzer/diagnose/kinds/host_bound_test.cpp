@@ -118,7 +118,7 @@ TEST(HostBound, IsTheProfilersInPartWhereItRecordedStacks) {
 // Two ranks on CPUs, 12 steps (too few to tell who is late) of a millisecond, of which rank 0 idles for a
 // tenth and rank 1 for `idle` µs; what a look at their stacks saw then, and what their threads did. Of rank 0
 // so many steps are marked; over steady ones, or over all: then a rank without steps has all of its time.
-enum class Threads { not_looked_at, ran, waited_for_a_core, slept, ran_or_slept };
+enum class Threads { not_looked_at, ran, waited_for_a_core, rank_1_waited, slept, ran_or_slept };
 Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string& seen_1,
                  Threads threads = Threads::not_looked_at, const char* named = nullptr, int marked_0 = 12,
                  bool steady = false) {
@@ -168,7 +168,9 @@ Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string&
         continue;
       }
       look(begin + 900 * us - gap, true, false);
-      look(begin + 900 * us, threads == Threads::ran, threads == Threads::waited_for_a_core);
+      const bool waited =
+          threads == Threads::waited_for_a_core || (threads == Threads::rank_1_waited && rank.rank == 1);
+      look(begin + 900 * us, threads == Threads::ran, waited);
       look(begin + 1000 * us, false, false);
     }
   }
@@ -352,6 +354,20 @@ TEST(HostBound, WaitingForACoreIsNotWhatALineDoes) {
               testing::Not(testing::Contains(code)));
   // Of both ranks' 24 ms: 100 and 300 µs in each of 12 steps.
   EXPECT_EQ(finding(looked_at(300, line, line, Threads::slept), code).lost_ns, 12 * 400 * us);
+}
+
+// What all ranks lose there is worth telling, and it is not the one rank's: that one had no core.
+TEST(HostBound, WhoHadNoCoreIsNotNamedForALine) {
+  const auto looked = [](Threads threads) {
+    return finding(looked_at(300, "step (train.py:7)", "log (train.py:31)", threads),
+                   "idle_between_computations");
+  };
+  EXPECT_EQ(looked(Threads::slept).rank, 1);
+  const Finding waited = looked(Threads::rank_1_waited);
+  EXPECT_EQ(waited.rank, std::nullopt);
+  EXPECT_EQ(waited.accuses, Accused::nobody);
+  EXPECT_THAT(waited.title, testing::Not(testing::HasSubstr("train.py")));
+  EXPECT_EQ(waited.lost_ns, 12 * 100 * us);
 }
 
 // Of steps that evaluate, where they are looked at: the account has a name for that.
