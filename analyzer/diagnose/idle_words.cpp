@@ -129,6 +129,16 @@ void say_it_collects_garbage(const OneRanksPlace& place, std::int64_t collected_
   finding.remedy = kGarbageRemedy;
 }
 
+// The one rank that has such times and steps: there is no other to compare it with.
+std::optional<std::int32_t> only_rank_with(const FindingContext& context,
+                                           const std::vector<IntervalSet>& times) {
+  const std::optional<std::int32_t> only = only_rank_with_steps(context.report);
+  const std::vector<RankTrace>& ranks = context.diagnosis.job.ranks;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (only && ranks[i].rank != *only && !times[i].empty()) return std::nullopt;
+  return only;
+}
+
 }  // namespace
 
 bool knows_no_computation(const FindingContext& context) {
@@ -156,20 +166,6 @@ ThreadsInGaps threads_in_gaps(const FindingContext& context) {
   threads.may_have_run = !threads.ran && may_have_run * 2 >= seen && seen > 0;
   return threads;
 }
-
-namespace {
-
-// The one rank that has such times and steps: there is no other to compare it with.
-std::optional<std::int32_t> only_rank_with(const FindingContext& context,
-                                           const std::vector<IntervalSet>& times) {
-  const std::optional<std::int32_t> only = only_rank_with_steps(context.report);
-  const std::vector<RankTrace>& ranks = context.diagnosis.job.ranks;
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    if (only && ranks[i].rank != *only && !times[i].empty()) return std::nullopt;
-  return only;
-}
-
-}  // namespace
 
 bool say_all_collect_garbage(const FindingContext& context, const std::vector<IntervalSet>& times,
                              Finding& finding) {

@@ -20,8 +20,8 @@ ThreadsInGaps threads_in_gaps(const FindingContext& context);
 // Hardly anything is known as computation, and no backward pass: what the ranks do between may be all of it.
 bool knows_no_computation(const FindingContext& context);
 
-// `times`: of each rank, the gaps that are looked at. Says that on most ranks half of them or more is garbage
-// collection, and is false where it is not.
+// `times`: of each rank, the gaps that are looked at. Says that half of them or more is garbage collection,
+// on most ranks or of all ranks' together, and is false where it is not.
 bool say_all_collect_garbage(const FindingContext& context, const std::vector<IntervalSet>& times,
                              Finding& finding);
 

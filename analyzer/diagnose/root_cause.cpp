@@ -62,6 +62,16 @@ const RankTrace& late_trace(const Diagnosis& diagnosis, const Delay& delay) {
   return diagnosis.job.ranks[records[delay.late_record].rank];
 }
 
+// From when the late rank last left an operation with the others until it comes to this one; nullopt where
+// the first is not known.
+std::optional<Interval> since_left(const Diagnosis& diagnosis, const Delay& delay) {
+  const MatchRecord late =
+      diagnosis.matching.records_of(diagnosis.matching.matches[delay.match])[delay.late_record];
+  const Nanoseconds left = left_at(diagnosis.job, diagnosis.matching, delay, late.rank);
+  return left == kUnknownTime ? std::nullopt
+                              : std::optional(Interval{left, activity_of(diagnosis.job, late).begin});
+}
+
 std::string operation_name(const Diagnosis& diagnosis, std::uint32_t match) {
   const Match& operation = diagnosis.matching.matches[match];
   const std::string& group = diagnosis.matching.groups[operation.group].name;
@@ -85,11 +95,9 @@ std::string more_than_a_step(const Diagnosis& diagnosis, std::span<const Delay* 
   for (const StepMark& step : steps) steps_ns = saturating_add(steps_ns, step.end - step.begin);
   if (steps.empty() || own_ns <= steps_ns / std::ssize(steps)) return "";
   for (const Delay* delay : delays) {
-    const MatchRecord late =
-        diagnosis.matching.records_of(diagnosis.matching.matches[delay->match])[delay->late_record];
-    const Nanoseconds left = left_at(diagnosis.job, diagnosis.matching, *delay, late.rank);
-    if (left == kUnknownTime) continue;
-    since_ns = saturating_add(since_ns, activity_of(diagnosis.job, late).begin - left);
+    const std::optional<Interval> since = since_left(diagnosis, *delay);
+    if (!since) continue;
+    since_ns = saturating_add(since_ns, since->end - since->begin);
     ++known;
   }
   if (known == 0) return "";
@@ -111,16 +119,12 @@ std::string describe_slowest(const Diagnosis& diagnosis, const SlowComputation& 
   return text;
 }
 
-// Between having left an operation with the others and coming late to this one.
 std::int64_t waited_for_cores(const Diagnosis& diagnosis, std::span<const Delay* const> delays) {
   std::int64_t sum = 0;
   for (const Delay* delay : delays) {
-    const MatchRecord late =
-        diagnosis.matching.records_of(diagnosis.matching.matches[delay->match])[delay->late_record];
-    const Nanoseconds left = left_at(diagnosis.job, diagnosis.matching, *delay, late.rank);
-    const Nanoseconds came = activity_of(diagnosis.job, late).begin;
-    if (left == kUnknownTime || left >= came) continue;
-    if (const auto times = scheduling_within(diagnosis.job.ranks[late.rank].scheduling, {left, came}))
+    const std::optional<Interval> since = since_left(diagnosis, *delay);
+    if (!since || since->begin >= since->end) continue;
+    if (const auto times = scheduling_within(late_trace(diagnosis, *delay).scheduling, *since))
       sum = saturating_add(sum, times->waited_ns);
   }
   return sum;

@@ -11,6 +11,17 @@
 namespace lockstep::analyzer {
 namespace {
 
+// A millisecond, of which the rank computes, idles for `idle`, and communicates for a tenth.
+void add_step(JobBuilder& builder, int rank, int step, Nanoseconds idle, bool is_marked = true) {
+  const Nanoseconds begin = step * 1000 * us;
+  builder.rank(rank).trace().device = "cpu";
+  builder.rank(rank).compute(begin, begin + 900 * us - idle).launched(begin, begin);
+  builder.rank(rank)
+      .all_reduce(begin + 900 * us, begin + 1000 * us)
+      .launched(begin + 900 * us, begin + 900 * us);
+  if (is_marked) builder.rank(rank).step(step, begin, begin + 1000 * us);
+}
+
 // Two ranks on CPUs, 12 steps (too few to tell who is late) of a millisecond, of which rank 0 idles for a
 // tenth and rank 1 for `idle` µs; what a look at their stacks saw then, and what their threads did. Of rank 0
 // so many steps are marked; over steady ones, or over all: then a rank without steps has all of its time.
@@ -19,18 +30,9 @@ Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string&
                  Threads threads = Threads::not_looked_at, const char* named = nullptr, int marked_0 = 12,
                  bool steady = false) {
   JobBuilder builder;
-  for (int rank = 0; rank < 2; ++rank) {
-    builder.rank(rank).trace().device = "cpu";
-    const Nanoseconds gap = (rank == 0 ? 100 : idle) * us;
-    for (int step = 0; step < 12; ++step) {
-      const Nanoseconds begin = step * 1000 * us;
-      builder.rank(rank).compute(begin, begin + 900 * us - gap).launched(begin, begin);
-      builder.rank(rank)
-          .all_reduce(begin + 900 * us, begin + 1000 * us)
-          .launched(begin + 900 * us, begin + 900 * us);
-      if (rank == 1 || step < marked_0) builder.rank(rank).step(step, begin, begin + 1000 * us);
-    }
-  }
+  for (int rank = 0; rank < 2; ++rank)
+    for (int step = 0; step < 12; ++step)
+      add_step(builder, rank, step, (rank == 0 ? 100 : idle) * us, rank == 1 || step < marked_0);
   Job job = builder.build();
   for (RankTrace& rank : job.ranks) {
     const std::uint32_t seen = job.strings.intern(rank.rank == 0 ? seen_0 : seen_1);
@@ -78,17 +80,8 @@ Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string&
 // Nobody looked at stacks.
 Report garbage_of_rank_1() {
   JobBuilder builder;
-  for (int rank = 0; rank < 2; ++rank) {
-    builder.rank(rank).trace().device = "cpu";
-    const Nanoseconds gap = (rank == 0 ? 100 : 300) * us;
-    for (int step = 0; step < 12; ++step) {
-      const Nanoseconds begin = step * 1000 * us;
-      builder.rank(rank).compute(begin, begin + 900 * us - gap).launched(begin, begin);
-      builder.rank(rank).all_reduce(begin + 900 * us, begin + 1000 * us);
-      builder.rank(rank).launched(begin + 900 * us, begin + 900 * us);
-      builder.rank(rank).step(step, begin, begin + 1000 * us);
-    }
-  }
+  for (int rank = 0; rank < 2; ++rank)
+    for (int step = 0; step < 12; ++step) add_step(builder, rank, step, (rank == 0 ? 100 : 300) * us);
   Job job = builder.build();
   const std::uint32_t garbage = job.strings.intern("garbage collection");
   for (int step = 0; step < 12; ++step)
@@ -169,16 +162,9 @@ TEST(HostBound, NamesTheRankThatIsAloneInAPlace) {
 // Seen of an optimizer that was imported within the first step: that step had most time, and was pointed at.
 TEST(HostBound, PointsAtAStepInWhichTheRankWasSeenThere) {
   JobBuilder builder;
-  for (int rank = 0; rank < 2; ++rank) {
-    builder.rank(rank).trace().device = "cpu";
-    for (int step = 0; step < 12; ++step) {
-      const Nanoseconds begin = step * 1000 * us, idle = (rank == 0 ? 10 : step == 0 ? 700 : 400) * us;
-      builder.rank(rank).step(step, begin, begin + 1000 * us);
-      builder.rank(rank).compute(begin, begin + 900 * us - idle).launched(begin, begin);
-      builder.rank(rank).all_reduce(begin + 900 * us, begin + 1000 * us);
-      builder.rank(rank).launched(begin + 900 * us, begin + 900 * us);
-    }
-  }
+  for (int rank = 0; rank < 2; ++rank)
+    for (int step = 0; step < 12; ++step)
+      add_step(builder, rank, step, (rank == 0 ? 10 : step == 0 ? 700 : 400) * us);
   Job job = builder.build();
   const std::uint32_t imports = job.strings.intern("<module> (torch.py:1)");
   const std::uint32_t logs = job.strings.intern("log (train.py:31)"),

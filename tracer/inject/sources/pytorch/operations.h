@@ -2,6 +2,7 @@
 // collectives and messages of a trace. Takes its records in the order of their times.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,6 +15,19 @@
 #include "tracer/inject/sources/pytorch/records.h"
 
 namespace lockstep::tracer::pytorch {
+
+// The last operation that a thread handed to a group.
+struct Called {
+  trace::Nanoseconds returned = 0;          // its call
+  std::optional<trace::Nanoseconds> began;  // a thread of the group to carry it out, by then
+
+  // Who waits for it at once (a call without async_op) computes nothing from when a thread of the group has
+  // it: the call may last long after that, where there are fewer cores than threads.
+  trace::Nanoseconds computed_until(trace::Nanoseconds wait_begin) const {
+    constexpr trace::Nanoseconds kAtOnce = 100'000;
+    return began && wait_begin - returned <= kAtOnce ? std::min(*began, wait_begin) : wait_begin;
+  }
+};
 
 class Operations {
  public:

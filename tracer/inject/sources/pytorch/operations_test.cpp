@@ -349,5 +349,13 @@ TEST(Operations, EndsWhenWhoWaitedForItGoesOn) {
   EXPECT_EQ(written.collectives[1].end, 5050);
 }
 
+TEST(Operations, WhoWaitsAtOnceComputesNothingWhileItsCallLasts) {
+  const Called blocking{5'000'000, 40'000};
+  EXPECT_EQ(blocking.computed_until(5'020'000), 40'000) << "handed over, and waited for";
+  EXPECT_EQ(blocking.computed_until(9'000'000), 9'000'000) << "computed in between";
+  EXPECT_EQ((Called{5'000'000, std::nullopt}.computed_until(5'020'000)), 5'020'000) << "nobody had begun";
+  EXPECT_EQ(Called{}.computed_until(5'020'000), 5'020'000) << "nothing was handed over";
+}
+
 }  // namespace
 }  // namespace lockstep::tracer::pytorch

@@ -151,15 +151,6 @@ void PytorchSource::process_before(trace::Nanoseconds horizon) {
   tell_problems();
 }
 
-// Who hands a collective over and waits for it at once (a call without async_op) computes nothing from when a
-// thread of the group has it: the call may last long after that, where there are fewer cores than threads.
-trace::Nanoseconds PytorchSource::computed_until(const Thread& thread, trace::Nanoseconds wait_begin) {
-  constexpr trace::Nanoseconds kAtOnce = 100'000;
-  const Thread::Called& called = thread.called;
-  return called.began && wait_begin - called.returned <= kAtOnce ? std::min(*called.began, wait_begin)
-                                                                 : wait_begin;
-}
-
 void PytorchSource::process(const Event& event) {
   const std::byte* const body = bodies_.data() + event.body;
   Thread& on = thread(event.thread);
@@ -197,7 +188,7 @@ void PytorchSource::process(const Event& event) {
                                    lane(event.thread, on, trace::LaneKind::communication), event.time);
     case RecordType::wait_begin:
       operations_->wait_began(event.thread, read_record<WorkRecord>(body, event.bytes));
-      on.loop.begin_wait(computed_until(on, event.time));
+      on.loop.begin_wait(on.called.computed_until(event.time));
       open(on, event.time, trace::kWaitForCommunication, RecordType::wait_end, 0);
       return;
     case RecordType::wait_end:

@@ -76,17 +76,11 @@ class PytorchSource final : public Source {
       trace::Nanoseconds begin = 0, end = 0;
     };
     std::optional<BackwardOfModule> backward;
-    // The last that the thread handed to a group: when its call returned, and since when it is carried out.
-    struct Called {
-      trace::Nanoseconds returned = 0;
-      std::optional<trace::Nanoseconds> began;
-    };
     Called called;
   };
   static constexpr trace::LaneId kNoLane = 0xFFFFFFFFU;
 
   void process(const Event& event);
-  static trace::Nanoseconds computed_until(const Thread& thread, trace::Nanoseconds wait_begin);
   void process_before(trace::Nanoseconds horizon);
   // --- pytorch_source_ranges.cpp ---
   static bool is_whole_forward(const Thread& thread, const RangeMeaning& meaning, std::string_view name);
