@@ -15,6 +15,7 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/hang_words.h"
 #include "analyzer/diagnose/slow_place_words.h"
+#include "analyzer/diagnose/unjudged_ranks.h"
 #include "analyzer/lateness/core_waits.h"
 #include "analyzer/model/warns_of.h"
 #include "analyzer/report/quantity.h"
@@ -35,8 +36,8 @@ constexpr Explanation kImbalanceExplained{
     .found =
         "Exposed barrier waits, but for what jitter leaves out, reach 5 % of all time, no late rank and no "
         "uneven batches explain half of them, and there are too few steps with every rank known (five; ten "
-        "for two ranks), no step marks, ranks that have no steps, or only some of those of the others, or ranks "
-        "without a record; or the ranks' steps do not go together (the warning `steps_apart`), or one comes last "
+        "for two ranks), no step marks, ranks that have no steps, or only some of those of the others (where most "
+        "of the waiting was for them, or nobody can be judged), or ranks without a record; or the ranks' steps do not go together (the warning `steps_apart`), or one comes last "
         "again and again, on CPUs, for what may be the cores' doing (`cores_unknown`).",
     .wrong =
         "The waits are in a few operations only (start-up, checkpoints): select other steps with --steps.",
@@ -180,6 +181,12 @@ Words words_for(const FindingContext& context) {
     return {"ranks wait for each other; of no step all ranks are known, so that nobody can tell who is late",
             "record all ranks over the same steps"};
   }
+  if (const UnjudgedRanks unjudged = unjudged_ranks(report); !unjudged.ranks.empty()) {
+    if (std::optional<Words> unequal = words_for_unequal_steps(context)) return *std::move(unequal);
+    return {fmt::format("ranks wait for each other; of {} too few steps are known to tell who is late",
+                        hang::named(unjudged.ranks)),
+            "record all ranks over the same steps"};
+  }
   return {
       fmt::format("ranks wait for each other; {} too little to say whether it is one rank again and again",
                   steps_words(lateness.steps)),
@@ -237,7 +244,8 @@ void find_imbalance(const FindingContext& context, std::vector<Finding>& finding
   const std::int64_t behind = context.behind_hosts() + context.behind_gpu(findings);
   const std::int64_t lost = all - behind - std::min(context.scheduled.in_collectives_ns(), all - behind);
   // Jitter accounts for it; a late rank that is not worth a word needs no other.
-  const bool can_tell = context.report.lateness.can_tell && context.report.ranks_missing.empty();
+  const bool can_tell = context.report.lateness.can_tell && context.report.ranks_missing.empty() &&
+                        !unjudged_ranks(context.report).had_most_of(lost);
   const RankLateness* const late = can_tell ? late_for_unknown_cores(context, findings) : nullptr;
   if (can_tell && late == nullptr) return;
   if (!context.is_left_over(findings, Cause::barrier_wait, lost)) return;

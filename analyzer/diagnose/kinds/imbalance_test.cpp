@@ -7,12 +7,14 @@
 namespace lockstep::analyzer {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 // Rank 1 is late by 300 µs in each of so many all-reduces.
-JobBuilder late_rank(int count, bool marked) {
+JobBuilder late_rank(int count, bool marked, std::int32_t ranks = 3) {
   JobBuilder job;
-  for (std::int32_t rank = 0; rank < 3; ++rank) {
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
     for (int i = 0; i < count; ++i) {
       const Nanoseconds begin = i * 1000 * us, late = rank == 1 ? 300 * us : 0;
       if (marked) job.rank(rank).step(i, begin, begin + 900 * us);
@@ -128,6 +130,33 @@ TEST(Imbalance, ARankWithoutARecordMayBeTheLateOne) {
   const Finding found = finding(report_of(job), "imbalance");
   EXPECT_THAT(found.title, HasSubstr("some left no record"));
   EXPECT_THAT(found.remedy, HasSubstr("record all ranks"));
+}
+
+// Rank 1 again, of which only the first 12 of 20 steps are marked: the others take turns, and wait for it.
+TEST(Imbalance, ARankOfFewStepsForWhichTheOthersWaitIsNobodysTurn) {
+  for (const std::size_t marked : {12, 0}) {
+    Job job = late_rank(20, true, 4).build();
+    job.ranks[1].steps.resize(marked);
+    const Report report = report_of(job);
+    ASSERT_TRUE(report.lateness.can_tell);
+    EXPECT_THAT(codes_of(report.findings), Not(Contains("jitter")));
+    const Finding found = finding(report, "imbalance");
+    EXPECT_EQ(found.title, marked == 0 ? "ranks wait for each other; rank 1 has no steps, so that nobody can "
+                                         "tell who is late"
+                                       : "ranks wait for each other; rank 1 has 12 of 20 steps, so that "
+                                         "nobody can tell who is late");
+    EXPECT_EQ(found.accuses, Accused::nobody);
+    EXPECT_THAT(found.evidence, Contains(HasSubstr("was for rank 1, last in ")));
+  }
+}
+
+// The same of rank 0, which is not waited for: whether rank 1 is late can be told without it.
+TEST(Imbalance, ARankOfFewStepsForWhichNobodyWaitsLeavesTheRestToBeTold) {
+  Job job = late_rank(20, true, 4).build();
+  job.ranks[0].steps.resize(12);
+  const Report report = report_of(job);
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("imbalance")));
+  EXPECT_EQ(finding(report, "straggler_persistent").rank, 1);
 }
 
 }  // namespace

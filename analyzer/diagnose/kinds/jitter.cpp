@@ -16,6 +16,7 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/garbage_collections.h"
 #include "analyzer/diagnose/host_shortage.h"
+#include "analyzer/diagnose/unjudged_ranks.h"
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
@@ -45,7 +46,8 @@ constexpr Explanation kJitterExplained{
         "less time in every step, and wait for all others.",
     .found =
         "The ranks' time in waiting for collectives, outside of compute, reaches 1.5 % of all; waiting for a "
-        "pipeline's first stage, and what `host_bound` and `gpu_shared` account for, is left out. What is "
+        "pipeline's first stage or for ranks of which too few steps are known, and what `host_bound` and "
+        "`gpu_shared` account for, is left out, and most of the waiting remains. What is "
         "known of late ranks or uneven batches explains less than half of it, there were enough steps to "
         "tell, and no rank is late beyond chance. Where it comes from: in each step the cause in which its "
         "latest rank exceeds the median of the others most. Where garbage collections of two ranks at least, "
@@ -263,11 +265,14 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
   // Waiting that is the schedule's, or that all hosts are slow (host_bound says so) or share a GPU
   // (gpu_shared), is not jitter's.
   const std::int64_t behind = context.behind_hosts() + context.behind_gpu(findings);
-  const std::int64_t waited = all - behind - std::min(context.scheduled.in_collectives_ns(), all - behind);
+  const std::int64_t nobodys = all - behind - std::min(context.scheduled.in_collectives_ns(), all - behind);
+  // Ranks of which too little is known may be late in every step: waiting for them is no jitter.
+  const UnjudgedRanks unjudged = unjudged_ranks(context.report);
+  const std::int64_t waited = nobodys - std::min(unjudged.waited_for_ns, nobodys);
   const bool late = std::any_of(lateness.ranks.begin(), lateness.ranks.end(),
                                 [](const RankLateness& rank) { return rank.is_late; });
   if (!lateness.can_tell || late || !context.report.ranks_missing.empty() ||
-      !context.is_left_over(findings, Cause::barrier_wait, waited, false, kWorthPermille))
+      unjudged.had_most_of(nobodys) || !context.is_left_over(findings, Cause::barrier_wait, waited, false, kWorthPermille))
     return;
   // A finding that names a rank counts its part of the same waiting: what is left is nobody's.
   const Named named = named_as_late(findings);
@@ -297,7 +302,8 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
       std::minmax_element(sources.latest_in.begin(), sources.latest_in.end());
   Finding finding = context.all_of_its_cause(kJitter);
   finding.lost_ns = lost;
-  if (behind > 0 || is_rest)
+  const bool is_part = behind > 0 || is_rest || unjudged.waited_for_ns > 0;
+  if (is_part)
     finding.evidence = {fmt::format("{} of {} of waiting", format_duration(lost), format_duration(all))};
   // One is late beyond chance, but not by enough of how its lateness moves: neither late for certain nor in
   // turn. Where a rank is named, somebody is to blame, and it can be told.
@@ -328,8 +334,8 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
                   : in_turn ? "ranks take turns being late"
                             : "ranks wait for each other, and none is late throughout",
                   garbage || (open && is_always) ? "that" : "jitter",
-                  behind > 0 || is_rest ? format_share(lost, context.all_windows_ns)
-                                        : format_share(lateness.waiting_ns, lateness.step_ns));
+                  is_part ? format_share(lost, context.all_windows_ns)
+                          : format_share(lateness.waiting_ns, lateness.step_ns));
   const std::string most_of = format_share(static_cast<std::int64_t>(*most_often), lateness.steps);
   const std::int32_t latest =
       context.steps.ranks[static_cast<std::size_t>(most_often - sources.latest_in.begin())];
