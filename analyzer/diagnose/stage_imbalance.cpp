@@ -14,8 +14,8 @@
 namespace lockstep::analyzer {
 namespace {
 
-// A quarter of what the others' threads ran: healthy stages that compute the loss ran a seventh longer.
-constexpr std::int64_t kOfOthers = 4;
+// Half of what the others' threads ran: on cores that are short, healthy stages ran a quarter longer.
+constexpr std::int64_t kOfOthers = 2;
 
 // Which stages of its pipeline a rank runs, and for how long in a step their passes compute.
 struct StagesOfRank {
@@ -103,11 +103,11 @@ std::optional<RunTimes> run_times(const Report& report, const std::set<std::int3
 
 namespace {
 
-// Of a stage that computes a little longer, on a CPU that other programs use as well, and that has no more
-// layers: processes differ by as much there with the same work.
+// Of a stage that computes up to half as long again, on a CPU that other programs use as well, and that has
+// no more layers: processes differ by as much there with the same work.
 bool may_be_a_slow_process(const Report& report, const PipelineReport& pipeline,
                            const StageImbalance& imbalance) {
-  constexpr double kMuch = 1.25;
+  constexpr double kMuch = 1.5;
   if (static_cast<double>(imbalance.stage->compute_ns) >= kMuch * static_cast<double>(imbalance.median_ns))
     return false;
   const bool has_more_layers = std::ranges::any_of(pipeline.stages_detail, [&](const PipelineStage& other) {
