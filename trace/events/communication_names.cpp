@@ -159,8 +159,14 @@ constexpr std::array kRows{
     Row{"NVSHMEM", "", In::prefix, "reducescatter_on_stream_kernel", Operation::reduce_scatter},
     Row{"NVSHMEM", "", In::prefix, "nvshmemi_signal_wait_until", Operation::recv},
     Row{"NVSHMEM", "", In::prefix, "nvshmemi_reduce_kernel", Operation::all_reduce},
+    // Puts and gets that a proxy on the host carries out: the template arguments alone say which.
+    Row{"NVSHMEM", "", In::prefix, "nvshmemi_proxy_rma_", Operation::unknown},
+    Row{"MSCCL++", "", In::prefix, "allreduce_LL_", Operation::all_reduce},
     Row{"oneCCL", "", In::prefix, "oneccl_", Operation::unknown},
     Row{"UCC", "", In::prefix, "ucc_ec_cuda_", Operation::unknown},
+    Row{"UCC", "", In::prefix, "allreduce_kernel_vec32", Operation::all_reduce},
+    Row{"UCC", "", In::prefix, "reduce_scatter_kernel_vec32", Operation::reduce_scatter},
+    Row{"UCC", "", In::prefix, "allgatherv_kernel_vec32", Operation::all_gather},
 };
 
 using Span = CommunicationName::Span;
@@ -210,6 +216,26 @@ const char* nccl_like(std::string_view function) {
   if (function.starts_with("rccl")) return "RCCL";
   if (function.starts_with("msccl")) return "MSCCL";
   return nullptr;
+}
+
+// "allreduce7", "allgather6": MSCCL++'s examples number them.
+bool is_numbered_collective(std::string_view function) {
+  for (const std::string_view collective : {"allreduce", "allgather"})
+    if (function.starts_with(collective) && function.size() > collective.size())
+      return function.find_first_not_of("0123456789", collective.size()) == std::string_view::npos;
+  return false;
+}
+
+// Of MPI, what moves no data between ranks, or does so once: communicators, types, files, and asking.
+constexpr std::array<std::string_view, 22> kBesideMessages{
+    "MPI_Init",  "MPI_Finalize",  "MPI_Abort",      "MPI_Comm_",     "MPI_Group_",   "MPI_Type_",
+    "MPI_Op_",   "MPI_Request_",  "MPI_Status_",    "MPI_Info_",     "MPI_Get_",     "MPI_Err",
+    "MPI_Attr_", "MPI_Cart_",     "MPI_Win_create", "MPI_Win_alloc", "MPI_Win_free", "MPI_File_",
+    "MPI_Pack",  "MPI_Alloc_mem", "MPI_Free_mem",   "MPI_Wtime"};
+
+bool is_mpi_beside_messages(std::string_view name) {
+  return name.starts_with("MPI_") &&
+         std::ranges::any_of(kBesideMessages, [&](std::string_view call) { return name.starts_with(call); });
 }
 
 bool fits(const Row& row, std::string_view scope, std::string_view function) {
@@ -297,6 +323,7 @@ std::optional<CommunicationName> communication_kernel(std::string_view name) {
     return CommunicationName{operation, row.library, row.computes || computes_too(function)};
   }
   if (!speaks_of_a_collective(function)) return std::nullopt;
+  if (is_numbered_collective(function)) return CommunicationName{operation_in_name(function), "MSCCL++"};
   if (computes_too(function)) return CommunicationName{operation_in_name(function), "fused GEMM", true};
   // `oneShotAllReduceKernel`, `two_shot_all_reduce_kernel_inplace`: PyTorch's, TensorRT-LLM's, SGLang's, …
   if (speaks_of(function, "oneshot") || speaks_of(function, "twoshot"))
@@ -305,7 +332,7 @@ std::optional<CommunicationName> communication_kernel(std::string_view name) {
 }
 
 std::optional<CommunicationName> communication_range(std::string_view name) {
-  if (name.empty()) return std::nullopt;
+  if (name.empty() || is_mpi_beside_messages(name)) return std::nullopt;
   for (const Range& range : kRanges)
     if (name.front() == range.prefix.front() && name.starts_with(range.prefix))
       return CommunicationName{operation_in_name(name), range.library, false, range.span};

@@ -25,6 +25,16 @@ constexpr Known kKernels[] = {
     {"rcclGenericKernel<1, true>(ncclDevKernelArgsStorage<4096ul>)", "RCCL", Operation::unknown},
     {"mscclKernel_Sum_half_Simple_false", "MSCCL", Operation::unknown},
     {"void mscclpp::collective::allreduceNvls<float>(float*)", "MSCCL++", Operation::all_reduce},
+    {"void allreduce_LL_2node<__half>(mscclpp::MemoryChannelDeviceHandle*, int)", "MSCCL++",
+     Operation::all_reduce},
+    {"allreduce7(mscclpp::MemoryChannelDeviceHandle*, int*)", "MSCCL++", Operation::all_reduce},
+    {"allgather6(void*, unsigned long)", "MSCCL++", Operation::all_gather},
+    {"void nvshmemi_proxy_rma_entrypoint_blocking<(nvshmemi_op_t)1>(void*, void*, rma_bytesdesc, int)",
+     "NVSHMEM", Operation::unknown},
+    {"void allreduce_kernel_vec32<NvlsFp32Ops>(ucc_tl_cuda_nvls_control*, unsigned int)", "UCC",
+     Operation::all_reduce},
+    {"allgatherv_kernel_vec32(ucc_tl_cuda_nvls_control*, unsigned int*)", "UCC", Operation::all_gather},
+    {"oneccl_allreduce_small", "oneCCL", Operation::all_reduce},
     {"void deep_ep::intranode::dispatch<8, 768, 8192>(int4*, float*)", "DeepEP", Operation::all_to_all},
     {"void deep_ep::internode_ll::combine<true, 7168, 9>(void*)", "DeepEP", Operation::all_to_all},
     {"void deep_ep::intranode::notify_dispatch<8>(int const*, int*)", "DeepEP", Operation::all_to_all},
@@ -121,6 +131,8 @@ TEST(CommunicationRange, IsKnownByItsPrefix) {
                           {"xccl:reduce_scatter", "oneCCL", Operation::reduce_scatter},
                           {"mpi:broadcast", "MPI", Operation::broadcast},
                           {"MPI_Allreduce", "MPI", Operation::all_reduce},
+                          {"MPI_Waitall", "MPI", Operation::unknown},
+                          {"MPI_Get", "MPI", Operation::unknown},
                           {"c10d::_allgather_base_", "PyTorch", Operation::all_gather},
                           {"_c10d_functional::reduce_scatter_tensor", "PyTorch", Operation::reduce_scatter},
                           {"c10d_functional::all_reduce", "PyTorch", Operation::all_reduce},
@@ -134,7 +146,8 @@ TEST(CommunicationRange, IsKnownByItsPrefix) {
     EXPECT_EQ(found->operation, known.operation) << known.name;
   }
   for (const char* name : {"aten::gather", "DistributedDataParallel.forward", "", "all_reduce", "MPIX",
-                           "vllm::unified_attention"})
+                           "MPI_Init", "MPI_Init_thread", "MPI_Comm_rank", "MPI_Type_create_struct",
+                           "MPI_Get_count", "MPI_File_read_all", "MPI_Wtime", "vllm::unified_attention"})
     EXPECT_FALSE(communication_range(name).has_value()) << name;
 }
 
