@@ -20,6 +20,7 @@
 
 #include "tests/end_to_end/support.h"
 #include "tests/pytorch/torchrun.h"
+#include "trace/events/wait_range.h"
 #include "trace/reader.h"
 
 namespace lockstep::end_to_end {
@@ -68,6 +69,17 @@ struct Recorded {
     return calls;
   }
   std::vector<trace::Nanoseconds> issued;  // of the collectives
+  // Of all-reduces: when the call returned, and when it ended; and what the program waited for communication.
+  std::vector<std::pair<trace::Nanoseconds, trace::Nanoseconds>> reduced;
+  std::vector<trace::HostRange> waits;  // by their begins
+
+  // How many all-reduces ended after the first wait behind their call.
+  std::int64_t ended_after_their_wait() const {
+    return std::ranges::count_if(reduced, [&](const auto& one) {
+      const auto wait = std::ranges::lower_bound(waits, one.first, {}, &trace::HostRange::begin);
+      return wait != waits.end() && one.second > wait->end;
+    });
+  }
 };
 
 Recorded read(const std::string& path) {
@@ -108,6 +120,7 @@ Recorded read(const std::string& path) {
     } else {
       recorded.collectives.push_back(made);
       recorded.issued.push_back(call.begin);
+      if (event.operation == Operation::all_reduce) recorded.reduced.emplace_back(call.end, event.end);
     }
   }
   EXPECT_EQ(of_call.size(), calls.size());
@@ -115,7 +128,11 @@ Recorded read(const std::string& path) {
   all(recorded.computed);
   std::vector<trace::HostRange> ranges;
   all(ranges);
-  for (const trace::HostRange& range : ranges) ++recorded.ranges[std::string(reader.string(range.name))];
+  for (const trace::HostRange& range : ranges) {
+    ++recorded.ranges[std::string(reader.string(range.name))];
+    if (reader.string(range.name) == trace::kWaitForCommunication) recorded.waits.push_back(range);
+  }
+  std::ranges::sort(recorded.waits, {}, &trace::HostRange::begin);
   return recorded;
 }
 
@@ -262,6 +279,10 @@ TEST_P(StockPytorch, IsRecordedAsItCountsItself) {
     EXPECT_EQ(trace.metadata.at("source.pytorch"), "recording");
     EXPECT_EQ(trace.metadata.at("source.pytorch.problem"), "");
     if (mode == "ddp") {
+      // Backward ends by waiting for all buckets: by their futures, which tells no work that it was waited
+      // for.
+      EXPECT_FALSE(trace.waits.empty());
+      EXPECT_EQ(trace.ended_after_their_wait(), 0);
       EXPECT_EQ(trace.ranges.at("DistributedDataParallel.forward"), 2 * kSteps);
       EXPECT_EQ(trace.ranges.at("backward"), 2 * kSteps);
       EXPECT_EQ(trace.ranges.at("Optimizer.step#AdamW.step"), kSteps);

@@ -21,6 +21,7 @@ constexpr const char* kEnqueue =
 constexpr const char* kExecute =
     "_ZN4c10d16ProcessGroupGloo9AsyncWork7executeERKN3c1013intrusive_ptrIS1_NS2_6detail34intrusive_target_"
     "default_null_typeIS1_EEEE";
+constexpr const char* kFinish = "_ZN4c10d16ProcessGroupGloo9AsyncWork14finishWorkGlooEv";
 constexpr const char* kFinalizeBackward = "_ZN4c10d7Reducer17finalize_backwardEv";
 constexpr const char* kWait = "_ZN4c10d4Work4waitENSt6chrono8durationIlSt5ratioILl1ELl1000EEEE";
 constexpr const char* kSendWait =
@@ -40,11 +41,13 @@ struct WorkPointer {
 // chrono::milliseconds is passed as the integer that it holds.
 using Enqueue = void (*)(void* self, WorkPointer* work);
 using Execute = void (*)(const WorkPointer* work);
+using Finish = void (*)(void* self);
 using Wait = bool (*)(void* self, std::int64_t milliseconds);
 using FinalizeBackward = void (*)(void* self);
 
 Enqueue enqueue = nullptr;
 Execute execute = nullptr;
+Finish finish = nullptr;
 FinalizeBackward finalize_backward = nullptr;
 Wait wait_for_work = nullptr;
 Wait wait_for_send = nullptr;
@@ -106,6 +109,13 @@ void noted_execute(const WorkPointer* work) {
   note_end(RecordType::work_end, record);
 }
 
+// Within execute, when all data has come: then whoever waits is woken (by Work::wait, or by its future, as
+// DDP's Reducer is), and may take the core from this thread before it returns.
+void noted_finish(void* self) {
+  note_work(RecordType::work_end, self);
+  finish(self);
+}
+
 void noted_finalize_backward(void* self) {
   note_wait_begin();
   finalize_backward(self);
@@ -144,6 +154,9 @@ std::string follow_gloo_works() {
                       torch->redirect(kExecute, reinterpret_cast<void*>(noted_execute)) != nullptr;
   add_problem(problems, queued,
               "when Gloo's threads run collectives (ProcessGroupGloo::enqueue and AsyncWork::execute)");
+  // Where it is missing, what ends a work is that execute returns.
+  finish = torch->function<Finish>(kFinish);
+  if (finish != nullptr) torch->redirect(kFinish, reinterpret_cast<void*>(noted_finish));
   finalize_backward = torch->function<FinalizeBackward>(kFinalizeBackward);
   add_problem(
       problems,

@@ -84,6 +84,25 @@ TEST(Operations, TheWorkerMayBeDoneBeforeTheCallReturns) {
   EXPECT_EQ(written.collectives[0].group, trace::kNoGroup) << "it was never declared";
 }
 
+// Seen of DDP: whoever waits by the work's future goes on, and the group's thread returns 30 ms later.
+TEST(Operations, EndWhereTheirDataHasComeNotWhereTheThreadReturns) {
+  const Written written = write([](Operations& operations) {
+    operations.enqueue({0xA0, 1});
+    operations.call(call(1, 1), kHost, 10, 20);
+    operations.begin({0xA0, 0}, kWorker, kWorkerHost, 22);
+    operations.end({0xA0, 0}, 30);
+    operations.end({0xA0, 0}, 60);
+    operations.enqueue({0xA0, 2});
+    operations.call(call(2, 1), kHost, 70, 80);
+    operations.begin({0xA0, 0}, kWorker, kWorkerHost, 82);
+    operations.end({0xA0, 0}, 90);
+  });
+  ASSERT_EQ(written.collectives.size(), 2U);
+  EXPECT_EQ(written.collectives[0].end, 30);
+  EXPECT_EQ(written.collectives[1].begin, 82);
+  EXPECT_EQ(written.collectives[1].end, 90);
+}
+
 TEST(Operations, SeveralWorksOfACallAreOneOperation) {
   const Written written = write([](Operations& operations) {
     operations.enqueue({0xA0, 1});

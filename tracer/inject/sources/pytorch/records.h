@@ -15,7 +15,7 @@ enum class RecordType : std::uint8_t {
   call,          // CallRecord: a collective or message was handed to its process group
   enqueue,       // WorkRecord: and put its work into the queue of the group's threads
   work_begin,    // WorkRecord, on the thread that carries it out
-  work_end,      // WorkRecord
+  work_end,      // WorkRecord; the first of several counts
   message_end,   // WorkRecord: a send, a receive or a collective of Ends::waited was waited for, and is over
   wait_begin,    // WorkRecord, or nothing: the thread begins to wait for communication, of that work
   wait_end,      // as wait_begin: the wait returned, and that work is over
