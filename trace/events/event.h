@@ -215,6 +215,8 @@ struct ApiCall {
   bool operator==(const ApiCall&) const = default;
 };
 
+inline constexpr std::uint64_t kUnknownBytes = UINT64_MAX;  // Collective::bytes
+
 // One rank's part in a collective or point-to-point operation: its true interval on the communication lane.
 struct Collective {
   LaneId lane = 0;
@@ -226,6 +228,7 @@ struct Collective {
   // Counts the operations of a group, from 0 or 1, equal on all its ranks. kNoSequence where not known.
   std::int64_t sequence = kNoSequence;
   // Size as nccl-tests defines it: the larger side (all_gather, reduce_scatter, …: count · size · n).
+  // kUnknownBytes where nobody can tell.
   std::uint64_t bytes = 0;
   DataType data_type = DataType::unknown;
   std::int32_t peer = kNoRank;  // global rank of the root, or the other side of a send or receive

@@ -16,7 +16,8 @@ void append_open_collective(trace::Writer& writer, const trace::OpenRange& range
   if (collective.sequence != trace::kNoSequence) add("lockstep.sequence", collective.sequence);
   add("lockstep.operation", static_cast<std::int64_t>(collective.operation));
   if (collective.peer != trace::kNoRank) add("lockstep.peer", collective.peer);
-  if (collective.bytes > 0) add("lockstep.bytes", static_cast<std::int64_t>(collective.bytes));
+  if (collective.bytes > 0 && collective.bytes != trace::kUnknownBytes)
+    add("lockstep.bytes", static_cast<std::int64_t>(collective.bytes));
   if (collective.data_type != trace::DataType::unknown)
     add("lockstep.data_type", static_cast<std::int64_t>(collective.data_type));
   writer.append(range, all);

@@ -54,11 +54,12 @@ bool inside_a_call(const volatile std::uint64_t* here) {
 }
 
 TensorSize larger(TensorSize one, TensorSize other) {
-  return one.bytes >= other.bytes ? one : other;
+  if (!one.bytes || !other.bytes) return one.bytes ? other : one;
+  return *one.bytes >= *other.bytes ? one : other;
 }
 
 TensorSize by_n(TensorSize size, std::uint32_t ranks) {
-  size.bytes *= ranks;
+  if (size.bytes) *size.bytes *= ranks;
   return size;
 }
 
@@ -135,7 +136,7 @@ WorkHandle noted(void* self, void* a, void* b, void* c, void* d, void* e) {
   record.call = calls.fetch_add(1, std::memory_order_relaxed) + 1;
   record.backend = reinterpret_cast<std::uintptr_t>(self);
   const TensorSize size = measure(kInfo, a, b, group->size.load(std::memory_order_relaxed));
-  record.bytes = size.bytes;
+  record.bytes = size.bytes.value_or(trace::kUnknownBytes);
   record.data_type = size.data_type;
   record.operation = kInfo.operation;
   record.peer = peer_of(kInfo, b, c);

@@ -77,7 +77,8 @@ class Backends : public testing::Test {
 
   std::string in_words(const trace::Collective& event) const {
     return std::string(to_string(event.operation)) + " of " + groups_.at(event.group).name + " #" +
-           std::to_string(event.sequence) + ", " + std::to_string(event.bytes) + " B, peer " +
+           std::to_string(event.sequence) + ", " +
+           (event.bytes != trace::kUnknownBytes ? std::to_string(event.bytes) : "unknown") + " B, peer " +
            std::to_string(event.peer);
   }
 
@@ -99,25 +100,31 @@ TEST_F(Backends, AreFollowedCallByCall) {
   for (const trace::Collective& event : operations_) words.push_back(in_words(event));
   EXPECT_THAT(words,
               ElementsAre("all_reduce of mpi #0, 1024 B, peer -1", "broadcast of mpi #1, 4096 B, peer 4",
-                          "send of mpi #0, 1024 B, peer 4", "broadcast of ucc #0, 64 B, peer 5"));
+                          "send of mpi #0, 1024 B, peer 4", "broadcast of ucc #0, 64 B, peer 5",
+                          "all_reduce of mpi #3, unknown B, peer -1"));
   // Also what has no interval; not the call that ended by an exception.
-  EXPECT_THAT(calls_, UnorderedElementsAre("all_reduce", "broadcast", "send", "broadcast", "all_reduce",
-                                           "broadcast", "send", "all_reduce", "all_reduce"));
+  EXPECT_THAT(calls_,
+              UnorderedElementsAre("all_reduce", "broadcast", "send", "broadcast", "all_reduce", "broadcast",
+                                   "send", "all_reduce", "all_reduce", "all_reduce", "all_reduce"));
   EXPECT_TRUE(marks_.contains("exception passed"));
-  // Nobody waited for the last two to the end: that the rank came to them is all that is known.
+  // Nobody waited for the last two of UCC to the end: that the rank came to them is all that is known.
   EXPECT_THAT(issue_names_,
-              UnorderedElementsAre("c10d.all_reduce", "c10d.all_reduce", "c10d.end_unknown.broadcast",
-                                   "c10d.end_unknown.all_reduce"));
-  ASSERT_EQ(issues_.size(), 4U);
+              UnorderedElementsAre("c10d.all_reduce", "c10d.all_reduce", "c10d.all_reduce",
+                                   "c10d.end_unknown.broadcast", "c10d.end_unknown.all_reduce"));
+  ASSERT_EQ(issues_.size(), 5U);
   EXPECT_EQ(groups_.at(issues_[0].group).name, "ucc") << "of a tensor on a device";
   EXPECT_EQ(issues_[0].bytes, 64U);
   EXPECT_EQ(groups_.at(issues_[1].group).name, "xccl");
   EXPECT_EQ(issues_[1].operation, trace::Operation::all_reduce);
   EXPECT_EQ(issues_[1].bytes, 32U);
+  const auto sparse = std::find_if(issues_.begin() + 2, issues_.end(),
+                                   [&](const auto& issue) { return issue.group == issues_[1].group; });
+  ASSERT_NE(sparse, issues_.end());
+  EXPECT_EQ(sparse->bytes, 0U) << "a dense tensor and a sparse one: not known";
 }
 
 TEST_F(Backends, MpisCollectivesEndWhenItsThreadIsDoneWithThem) {
-  ASSERT_EQ(operations_.size(), 4U);
+  ASSERT_EQ(operations_.size(), 5U);
   const trace::Collective& first = operations_[0];
   const trace::Collective& second = operations_[1];
   EXPECT_LE(first.begin, marks_["both are issued"]);
@@ -131,8 +138,8 @@ TEST_F(Backends, MpisCollectivesEndWhenItsThreadIsDoneWithThem) {
 }
 
 TEST_F(Backends, WhatNobodyElseTellsOfEndsWithTheWaitForIt) {
-  ASSERT_EQ(operations_.size(), 4U);
-  ASSERT_EQ(waits_.size(), 6U);
+  ASSERT_EQ(operations_.size(), 5U);
+  ASSERT_EQ(waits_.size(), 7U);
   const trace::Collective& message = operations_[2];
   EXPECT_LE(message.begin, marks_["message is issued"]);
   EXPECT_GE(message.end, waits_[2].begin);
@@ -145,7 +152,7 @@ TEST_F(Backends, WhatNobodyElseTellsOfEndsWithTheWaitForIt) {
 }
 
 TEST_F(Backends, AWaitThatEndsByAnExceptionLeavesNothingOpen) {
-  ASSERT_EQ(waits_.size(), 6U);
+  ASSERT_EQ(waits_.size(), 7U);
   ASSERT_TRUE(marks_.contains("wait was left"));
   EXPECT_LE(waits_[5].end, marks_["wait was left"]);
   EXPECT_THAT(unfinished_, IsEmpty());

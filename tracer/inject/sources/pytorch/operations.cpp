@@ -75,7 +75,7 @@ void Operations::issue(const CallRecord& record, std::string_view prefix, trace:
   event.name = writer_.intern(std::string(prefix) + to_string(record.operation));
   event.operation = record.operation;
   event.sequence = is_message(record) ? trace::kNoSequence : record.sequence;
-  event.bytes = record.bytes;
+  event.bytes = record.bytes != trace::kUnknownBytes ? record.bytes : 0;
   event.data_type = record.data_type;
   event.peer = record.peer;
   const auto group = groups_.find(record.backend);
@@ -187,12 +187,15 @@ std::vector<trace::Argument> Operations::arguments(const CallRecord& record) {
     return made;
   };
   const auto group = groups_.find(record.backend);
-  return {argument("group", group != groups_.end() ? std::int64_t{group->second.id} : -1),
-          argument("sequence", record.sequence),
-          argument("bytes", static_cast<std::int64_t>(record.bytes)),
-          argument("operation", static_cast<std::int64_t>(record.operation)),
-          argument("data_type", static_cast<std::int64_t>(record.data_type)),
-          argument("peer", global_rank(record))};
+  std::vector<trace::Argument> made{
+      argument("group", group != groups_.end() ? std::int64_t{group->second.id} : -1),
+      argument("sequence", record.sequence),
+      argument("operation", static_cast<std::int64_t>(record.operation)),
+      argument("data_type", static_cast<std::int64_t>(record.data_type)),
+      argument("peer", global_rank(record))};
+  if (record.bytes != trace::kUnknownBytes)
+    made.push_back(argument("bytes", static_cast<std::int64_t>(record.bytes)));
+  return made;
 }
 
 void Operations::note_open(trace::Nanoseconds horizon) {

@@ -41,6 +41,26 @@ TEST(Operations, ACollectiveIsItsCallAndWhatItsWorkerDid) {
   EXPECT_EQ(written.calls[0].end, 20);
 }
 
+// Of a sparse tensor: an issue has another word for it than an operation.
+TEST(Operations, BytesThatNobodyKnowsStayUnknown) {
+  const Written written = write([](Operations& operations) {
+    declare(operations, "0", {{0, 1, 2}});
+    CallRecord record = call(1, 1);
+    record.bytes = trace::kUnknownBytes;
+    operations.enqueue({0xA0, 1});
+    operations.call(record, kHost, 10, 20);
+    operations.begin({0xA0, 0}, kWorker, kWorkerHost, 30);
+    operations.end({0xA0, 0}, 45);
+    record.call = 2;
+    record.ends = Ends::on_device;
+    operations.call(record, kHost, 50, 60);
+  });
+  ASSERT_EQ(written.collectives.size(), 1U);
+  EXPECT_EQ(written.collectives[0].bytes, trace::kUnknownBytes);
+  ASSERT_EQ(written.issues.size(), 1U);
+  EXPECT_EQ(written.issues[0].bytes, 0U);
+}
+
 TEST(Operations, WhatAGpuCarriesOutIsIssued) {
   const Written written = write([](Operations& operations) {
     declare(operations, "world", {{0, 1, 4}});

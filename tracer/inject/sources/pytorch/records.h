@@ -68,7 +68,7 @@ struct CallRecord {
   std::uint64_t backend = 0;      // of the group
   std::uint64_t begin_ticks = 0;  // when the call began; the record's own time is its end
   std::int64_t sequence = 0;      // of the group, from 0; messages count apart from collectives
-  std::uint64_t bytes = 0;        // larger side
+  std::uint64_t bytes = 0;        // larger side; trace::kUnknownBytes where it can't be told
   std::uint64_t work = 0;         // where its end is told of the work's address: that; else 0
   std::int32_t peer = -1;         // rank in the group: root, or other side of a message
   std::uint32_t works = 0;        // how many were enqueued

@@ -10,10 +10,13 @@ namespace {
 
 using NumelFunction = std::int32_t (*)(const TensorSlot*, std::int64_t*);
 using TypeFunction = std::int32_t (*)(const TensorSlot*, std::int32_t*);
+using LayoutFunction = std::int32_t (*)();
 
 NumelFunction get_numel = nullptr;
 TypeFunction get_type = nullptr;
 TypeFunction get_device_type = nullptr;
+TypeFunction get_layout = nullptr;
+std::int32_t strided = 0;         // what get_layout says of a dense tensor
 constexpr std::int32_t kCpu = 0;  // c10::DeviceType
 
 struct ScalarType {
@@ -56,12 +59,29 @@ bool is_on_device(const TensorSlot* tensor) {
   return get_device_type == nullptr || get_device_type(tensor, &type) != 0 || type != kCpu;
 }
 
+// Of a tensor with elements: those of a sparse one are those of its shape, most of which are not there.
+bool is_dense(const TensorSlot* tensor) {
+  std::int32_t layout = strided;
+  return get_layout == nullptr || (get_layout(tensor, &layout) == 0 && layout == strided);
+}
+
+void add(const TensorSize& size, TensorSize& together) {
+  if (size.bytes && together.bytes)
+    *together.bytes += *size.bytes;
+  else
+    together.bytes.reset();
+  together.on_device = together.on_device || size.on_device;
+}
+
 }  // namespace
 
 bool find_size_functions(const LoadedLibrary& torch) {
   get_numel = torch.function<NumelFunction>("aoti_torch_get_numel");
   get_type = torch.function<TypeFunction>("aoti_torch_get_dtype");
   get_device_type = torch.function<TypeFunction>("aoti_torch_get_device_type");
+  const auto layout_strided = torch.function<LayoutFunction>("aoti_torch_layout_strided");
+  get_layout = layout_strided != nullptr ? torch.function<TypeFunction>("aoti_torch_get_layout") : nullptr;
+  if (get_layout != nullptr) strided = layout_strided();
   if (get_numel != nullptr && get_type != nullptr) return true;
   get_numel = nullptr;
   return false;
@@ -83,8 +103,10 @@ TensorSize size_of(const TensorSlot* tensor) {
   std::int32_t type = -1;
   if (get_numel == nullptr || tensor == nullptr || tensor->implementation == nullptr) return {};
   if (get_numel(tensor, &elements) != 0 || get_type(tensor, &type) != 0 || elements < 0) return {};
-  return {static_cast<std::uint64_t>(elements) * element_bytes(type), data_type_of(type),
-          elements > 0 && is_on_device(tensor)};
+  TensorSize size{static_cast<std::uint64_t>(elements) * element_bytes(type), data_type_of(type),
+                  elements > 0 && is_on_device(tensor)};
+  if (elements > 0 && !is_dense(tensor)) size.bytes.reset();
+  return size;
 }
 
 TensorSize size_of(const TensorList* tensors) {
@@ -93,8 +115,7 @@ TensorSize size_of(const TensorList* tensors) {
   for (const TensorSlot* tensor = tensors->begin; tensor != tensors->end; ++tensor) {
     const TensorSize size = size_of(tensor);
     if (tensor == tensors->begin) together.data_type = size.data_type;
-    together.bytes += size.bytes;
-    together.on_device = together.on_device || size.on_device;
+    add(size, together);
   }
   return together;
 }
@@ -105,8 +126,7 @@ TensorSize size_of(const TensorLists* lists) {
   for (const TensorList* list = lists->begin; list != lists->end; ++list) {
     const TensorSize size = size_of(list);
     if (list == lists->begin) together.data_type = size.data_type;
-    together.bytes += size.bytes;
-    together.on_device = together.on_device || size.on_device;
+    add(size, together);
   }
   return together;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "trace/events/event.h"
 
@@ -25,12 +26,15 @@ using TensorList = Vector<TensorSlot>;
 using TensorLists = Vector<TensorList>;
 
 struct TensorSize {
-  std::uint64_t bytes = 0;
+  // Absent where a tensor is not dense: of a sparse one travel its values and their indices, as many as each
+  // rank has, whatever the shape.
+  std::optional<std::uint64_t> bytes = 0;
   trace::DataType data_type = trace::DataType::unknown;
   bool on_device = false;  // or it can't be told; of what has elements
 };
 
-// Finds the functions in libtorch_cpu. False if they are missing: then all sizes are 0, and types unknown.
+// Finds the functions in libtorch_cpu. False if they are missing: then all sizes are 0, and types unknown. A
+// libtorch that does not tell how tensors are laid out (before 2.5) has dense ones alone.
 bool find_size_functions(const LoadedLibrary& torch);
 
 TensorSize size_of(const TensorSlot* tensor);

@@ -15,6 +15,7 @@ struct Tensor {
   std::int64_t elements = 0;
   std::int32_t type = 6;    // c10::ScalarType: Float
   std::int32_t device = 0;  // c10::DeviceType: CPU
+  std::int32_t layout = 0;  // c10::Layout: Strided
 };
 
 // Works and groups live as long as the process. From one thread.

@@ -102,6 +102,19 @@ void use_xccl(c10d::Backend& xccl) {
   xccl.allreduce(device, {});
 }
 
+// Its shape says nothing of what travels. Also beside a dense one.
+void use_sparse_tensors(c10d::Backend& mpi, StandInLetGo let_go, c10d::Backend& xccl) {
+  stand_in::Tensor sparse{1 << 20, 6, 0, 1};
+  c10d::Backend::Tensors one{at::Tensor(&sparse)};
+  auto reduced = mpi.allreduce(one, {});
+  let_go();
+  reduced->wait();
+  stand_in::Tensor dense{8, 6, 12};
+  stand_in::Tensor sparse_on_gpu{1 << 20, 6, 12, 1};
+  c10d::Backend::Tensors both{at::Tensor(&dense), at::Tensor(&sparse_on_gpu)};
+  xccl.allreduce(both, {});
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -110,8 +123,12 @@ int main(int, char** arguments) {
   recorder = load(arguments[2]);
   if (function<int (*)(std::int32_t, std::int32_t)>(recorder, "lockstep_pytorch_start")(0, 2) != 0)
     return kFailed;
-  use_mpi(*group(cpu, "mpi", 4), function<StandInLetGo>(cpu, "stand_in_let_go"));
+  const auto let_go = function<StandInLetGo>(cpu, "stand_in_let_go");
+  c10d::Backend* const mpi = group(cpu, "mpi", 4);
+  use_mpi(*mpi, let_go);
   use_ucc(*group(load(folder + "/libtorch_cuda.so"), "ucc", 5));
-  use_xccl(*group(load(folder + "/libtorch_xpu.so"), "xccl", 6));
+  c10d::Backend* const xccl = group(load(folder + "/libtorch_xpu.so"), "xccl", 6);
+  use_xccl(*xccl);
+  use_sparse_tensors(*mpi, let_go, *xccl);
   return 0;
 }

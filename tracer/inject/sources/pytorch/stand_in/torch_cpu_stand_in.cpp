@@ -105,4 +105,11 @@ STAND_IN_API std::int32_t aoti_torch_get_device_type(const at::Tensor* tensor, s
   *type = tensor->implementation_->device;
   return 0;
 }
+STAND_IN_API std::int32_t aoti_torch_get_layout(const at::Tensor* tensor, std::int32_t* layout) {
+  *layout = tensor->implementation_->layout;
+  return 0;
+}
+STAND_IN_API std::int32_t aoti_torch_layout_strided() {
+  return 0;
+}
 }
