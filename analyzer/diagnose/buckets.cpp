@@ -4,7 +4,9 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/median.h"
+#include "analyzer/metrics/windows.h"
 #include "base/time_math.h"
 
 namespace lockstep::analyzer {
@@ -65,7 +67,56 @@ void fit_latency(const std::map<std::int64_t, std::vector<std::int64_t>>& wire_b
   result.bytes_per_ns = bandwidth;
 }
 
+// Those that were recorded: of short ones there may be none.
+IntervalSet backward_passes(const RankTrace& rank, const StringTable& strings) {
+  std::vector<Interval> passes;
+  for (const HostRange& range : rank.host_ranges)
+    if (range.kind == HostKind::other && strings.view(range.name) == "backward")
+      passes.push_back({range.begin, range.end});
+  return IntervalSet::from(std::move(passes));
+}
+
+struct RankPasses {
+  const RankTrace* trace = nullptr;
+  IntervalSet passes;
+};
+
+enum class Handed : std::uint8_t { unknown, within_backward, behind_backward };
+
+Handed when_handed(const RankPasses& rank, std::uint32_t activity) {
+  if (activity >= rank.trace->activities.size()) return Handed::unknown;
+  const Activity& operation = rank.trace->activities[activity];
+  const Nanoseconds handed = operation.launch_begin;
+  // An operation whose launch is its begin may have been handed over before, to the thread that runs it.
+  if (handed == kUnknownTime || handed == operation.begin) return Handed::unknown;
+  const std::uint32_t step = launching_step(*rank.trace, operation);
+  if (step == kNone) return Handed::unknown;
+  if (rank.passes.contains(handed)) return Handed::within_backward;
+  const std::size_t next = rank.passes.first_ending_after(handed);
+  return next > 0 && rank.passes.intervals()[next - 1].begin >= rank.trace->steps[step].begin
+             ? Handed::behind_backward
+             : Handed::unknown;
+}
+
 }  // namespace
+
+bool are_reduced_behind_backward(const Job& job, const Report& report) {
+  std::map<std::int32_t, RankPasses> ranks;
+  for (const RankTrace& rank : job.ranks) ranks[rank.rank] = {&rank, backward_passes(rank, job.strings)};
+  bool behind = false;
+  for (const auto& [step, buckets] : buckets_by_step(report)) {
+    for (const CollectiveReport* bucket : buckets) {
+      for (const CollectiveRank& part : bucket->ranks) {
+        const auto rank = ranks.find(part.rank);
+        const Handed handed =
+            rank != ranks.end() ? when_handed(rank->second, part.activity) : Handed::unknown;
+        if (handed == Handed::within_backward) return false;
+        behind = behind || handed == Handed::behind_backward;
+      }
+    }
+  }
+  return behind;
+}
 
 std::optional<BucketSteps> look_at_buckets(const Report& report) {
   const std::map<std::int64_t, Buckets> by_step = buckets_by_step(report);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/model/job.h"
 #include "analyzer/report/report.h"
 
 namespace lockstep::analyzer {
@@ -28,5 +29,11 @@ struct BucketSteps {
 // Looks at the group whose all-reduces carry the most bytes; operations below 4 KiB are no buckets (a loss, a
 // norm). Absent without steps or without known sizes.
 std::optional<BucketSteps> look_at_buckets(const Report& report);
+
+// Whether the program reduces its gradients by itself once it has them all: its all-reduces (as above) are
+// handed over behind backward passes, and none within one. What makes buckets (DDP, DeepSpeed) does so as
+// backward goes on, or at its end. False where ranges do not tell when backward passes ran, or nothing tells
+// when operations were handed over.
+bool are_reduced_behind_backward(const Job& job, const Report& report);
 
 }  // namespace lockstep::analyzer

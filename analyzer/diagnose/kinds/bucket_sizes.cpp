@@ -28,7 +28,8 @@ constexpr Explanation kBucketsTooLargeExplained{
     .found =
         "At most 2 all-reduces a step, of 2 MiB and more in the mean; the exposed transfer that compute could "
         "cover, but for an eighth of all (a last small piece has nothing to hide behind), reaches 5 %. Only where three steps at least have them, and where all-reduces of known size are three "
-        "quarters of all transfer; those below 4 KiB are no buckets, and do not count.",
+        "quarters of all transfer; those below 4 KiB are no buckets, and do not count. Not where the program "
+        "itself reduces its gradients behind backward: then pieces of no size are hidden (no_overlap).",
     .wrong = "Smaller buckets do not shorten the step: then starts cost what overlap gains.",
     .lost = "the exposed transfer that compute could cover, without that of a last small piece",
     .remedies = kBucketsTooLargeRemedies,
@@ -77,7 +78,8 @@ constexpr Explanation kFirstBucketLateExplained{
     .found =
         "The first all-reduce is at least as large as the median one, and starts after 70 % of the time "
         "until the last one starts; its exposed transfer reaches 3 %. Only where buckets of three steps at "
-        "least are three quarters of all transfer, as of buckets_too_large.",
+        "least are three quarters of all transfer, and not where the program itself reduces its gradients "
+        "behind backward, as of buckets_too_large.",
     .wrong =
         "The first gradients that are ready are not in the first bucket because the model runs in another "
         "order: DDP learns that after its first step.",
@@ -191,8 +193,10 @@ void find_bucket_sizes(const FindingContext& context, std::vector<Finding>& find
   if (!buckets || buckets->steps < kLeastSteps) return;
   // Other operations move as much: then the buckets are not what is exposed.
   if (buckets->transfer_ns < buckets->all_transfer_ns - buckets->all_transfer_ns / 4) return;
-  find_large_buckets(context, *buckets, findings);
+  // Too many pieces cost their starts wherever they travel.
   find_small_buckets(context, *buckets, findings);
+  if (are_reduced_behind_backward(context.diagnosis.job, context.report)) return;
+  find_large_buckets(context, *buckets, findings);
   find_late_first_bucket(context, *buckets, findings);
 }
 

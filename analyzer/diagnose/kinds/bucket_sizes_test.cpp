@@ -20,6 +20,51 @@ TEST(Findings, OneLargeBucketIsTooLarge) {
   EXPECT_THAT(codes_of(report.findings), Not(Contains("no_overlap")));
 }
 
+const StepMark& step_of(const RankTrace& rank, const Activity& activity) {
+  return rank.steps[static_cast<std::size_t>(activity.begin / (100'000 * us))];
+}
+
+// As bucketed_job's, but handed over at `handed` of the step, whose backward pass is the latter half of
+// compute; to the thread that carries it out, as Gloo's.
+Job handed_over_at(Nanoseconds handed, int count, bool backward_is_told = true) {
+  Job job = bucketed_job(count, 8 << 20, 4000 * us, 80 << 20, 8000 * us).build();
+  for (RankTrace& rank : job.ranks) {
+    for (Activity& activity : rank.activities) {
+      if (activity.communication == kNone) continue;
+      activity.launch_begin = step_of(rank, activity).begin + handed;
+      activity.launch_end = activity.launch_begin + 1 * us;
+    }
+    if (!backward_is_told) continue;
+    for (const StepMark& step : rank.steps)
+      rank.host_ranges.push_back({step.begin + 5000 * us, step.begin + 9900 * us,
+                                  job.strings.intern("backward"), 0, 0, HostKind::other});
+  }
+  return job;
+}
+
+// Seen of a program that calls all_reduce after backward(): pieces of any size would be exposed.
+TEST(Findings, WhatTheProgramReducesBehindBackwardIsNoBucket) {
+  for (const int count : {1, 2}) {
+    const Report by_hand = report_of(handed_over_at(9950 * us, count));
+    EXPECT_THAT(codes_of(by_hand.findings), Not(Contains(HasSubstr("bucket")))) << count;
+    EXPECT_GT(finding(by_hand, "no_overlap").lost_ns, 0);
+    // DDP's only bucket, or its last, leaves with the last gradient.
+    finding(report_of(handed_over_at(9890 * us, count)), "buckets_too_large");
+    // No range says when backward passes ran.
+    finding(report_of(handed_over_at(9950 * us, count, false)), "buckets_too_large");
+  }
+}
+
+// Of one among many that was handed over within backward all are buckets.
+TEST(Findings, OneBucketWithinBackwardShowsThatBucketsAreMade) {
+  Job job = handed_over_at(9950 * us, 1);
+  RankTrace& rank = job.ranks[1];
+  for (Activity& activity : rank.activities)
+    if (activity.communication != kNone && step_of(rank, activity).number == 1)
+      activity.launch_begin = rank.steps[1].begin + 6000 * us;
+  finding(report_of(job), "buckets_too_large");
+}
+
 // Seen of a healthy job, DDP with bucket_cap_mb=1: pieces of 1 MiB and of 5 are 3 MiB in the mean, those of 1
 // and 2.5 are not large, whichever of them is the median.
 TEST(Findings, OfTwoBucketsTheMeanSaysWhetherTheyAreLarge) {
@@ -65,6 +110,27 @@ TEST(Findings, ALargeFirstBucketStartsLate) {
     const Finding late = finding(report, "first_bucket_late");
     EXPECT_THAT(late.evidence, Contains(HasSubstr("starts after 80.0 % of the time")));
     EXPECT_EQ(late.lost_ns, 2 * 3 * 1000 * us);
+  }
+}
+
+TEST(Findings, NoFirstBucketIsLateWhereTheProgramReducesBehindBackward) {
+  for (const bool by_hand : {false, true}) {
+    JobBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      const Nanoseconds begin = step * 20'000 * us;
+      for (std::int32_t rank = 0; rank < 2; ++rank) {
+        builder.rank(rank).step(step, begin, begin + 19'000 * us);
+        builder.rank(rank).compute(begin, begin + 9000 * us).launched(begin, begin + 1);
+        builder.rank(rank).host_range(begin + 4000 * us, begin + 9000 * us, "backward");
+        for (const Nanoseconds at : {9200 * us, 10'400 * us, 11'600 * us})
+          builder.rank(rank)
+              .all_reduce(begin + at, begin + at + 1000 * us)
+              .bytes(8 << 20)
+              .launched(begin + (by_hand ? at - 100 * us : 8900 * us), begin + at);
+      }
+    }
+    EXPECT_EQ(testing::Matches(Contains("first_bucket_late"))(codes_of(report_of(builder).findings)),
+              !by_hand);
   }
 }
 
