@@ -9,6 +9,7 @@
 #include "analyzer/intervals/sweep.h"
 #include "analyzer/model/hang_length.h"
 #include "analyzer/model/is_communication.h"
+#include "analyzer/model/survivor.h"
 #include "base/time_math.h"
 
 namespace lockstep::analyzer {
@@ -223,7 +224,14 @@ SpendingSets spending_of(const RankTrace& rank, const RankWindows& windows, cons
     last_work = recorded_until;
     if (job.failed) first_work = recorded_until;  // what came then is no start
   }
-  if (job.waited && !cut && last_work != kAlways) set(Spending::after_failure) = one(last_work, wall.end);
+  // Whose last moments are lost, and who was last at work within these, is not seen to have waited: a step
+  // goes on unseen. Who stood in an operation is: it was noted.
+  const Nanoseconds last_told = std::max(last_work, last_message);
+  const bool end_is_lost = job.waited && !cut && job.lacks_last_moments && rank.ending.operations.empty() &&
+                           rank.ending.hang_noted == kUnknownTime && last_told != kAlways &&
+                           saturating_add(last_told, kLastFlush) >= wall.end;
+  if (job.waited && !cut && last_work != kAlways)
+    set(Spending::after_failure) = one(last_work, end_is_lost ? last_told : wall.end);
   // Where nothing was ever computed, the job never came further than its start; but what a cut file lacks may
   // have been computed.
   Nanoseconds started = first != nullptr ? first_computation(rank, *first) : first_work;
@@ -235,6 +243,9 @@ SpendingSets spending_of(const RankTrace& rank, const RankWindows& windows, cons
                                              : read_time(rank).end;
     set(Spending::not_recorded) =
         unite(set(Spending::not_recorded), subtract(one(told, wall.end), told_by_ranges(phases)));
+  } else if (end_is_lost) {
+    set(Spending::not_recorded) =
+        unite(set(Spending::not_recorded), subtract(one(last_told, wall.end), told_by_ranges(phases)));
   } else if (last != nullptr) {
     // Until somebody interrupted it, a job was in a step that did not end.
     const Nanoseconds begin =
@@ -275,14 +286,15 @@ AccountReport account_for(const Job& job, std::span<const RankWindows> windows,
   if (longest == 0) return report;
   report.begin_ns = saturating_add(all.begin, -origin);
   report.wall_ns = related ? all.end - all.begin : longest;
-  const JobFacts facts{failed(job), waited(job),
-                       std::any_of(windows.begin(), windows.end(),
-                                   [](const RankWindows& rank) { return !rank.steps.empty(); })};
+  JobFacts facts{failed(job), waited(job),
+                 std::any_of(windows.begin(), windows.end(),
+                             [](const RankWindows& rank) { return !rank.steps.empty(); })};
   Account whole;  // of ranks whose trace is whole
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
     if (known[i].begin >= known[i].end) continue;
     const Nanoseconds begin = related ? all.begin : known[i].begin;
     const Interval wall{begin, begin + report.wall_ns};
+    facts.lacks_last_moments = lacks_last_moments(job, job.ranks[i]);
     const auto segments =
         divide(spending_of(job.ranks[i], windows[i], phases[i], wall, first_after_warm_up, facts), wall);
     RankAccount account{job.ranks[i].rank, sum(segments), saved_beside(phases[i], segments, wall)};

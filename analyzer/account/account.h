@@ -36,11 +36,12 @@ using SpendingSets = std::array<IntervalSet, kSpendingCount>;
 std::vector<SpendingSegment> divide(const SpendingSets& sets, Interval wall);
 Account sum(std::span<const SpendingSegment> segments);
 
-// What of the job a rank's account depends on.
+// What of the job a rank's account depends on, beside the rank's own trace.
 struct JobFacts {
   bool failed = false;
-  bool waited = false;     // some rank was seen to hang, or may have waited for one that failed
-  bool has_steps = false;  // some rank's trace does
+  bool waited = false;              // some rank was seen to hang, or may have waited for one that failed
+  bool has_steps = false;           // some rank's trace does
+  bool lacks_last_moments = false;  // the rank's own file: survivor.h
 };
 
 // A rank's sets. `steady` and `warm_up` step numbers: of those that are steady or were only interrupted, and

@@ -2,19 +2,69 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
 
 #include "analyzer/account/account.h"
 #include "analyzer/account/account_jobs.h"
+#include "analyzer/model/survivor.h"
 
 namespace lockstep::analyzer {
 namespace {
 
+// Its ranks ended by an exception, say: their files are whole.
+void close_files(Job& job) {
+  for (RankTrace& rank : job.ranks) rank.ending.closed = true;
+}
+
 TEST(Account, AFailedJobWaitsAfterItsLastWork) {
   Job job = job_of_500().build();
   job.end.exit_code = 1;
+  close_files(job);
   const AccountReport report = account_of(job, 1);
   EXPECT_EQ(report.ranks[1].spent[Spending::after_failure], 20);
   EXPECT_EQ(report.ranks[1].spent[Spending::shutdown], 0);
+}
+
+// Seen of a job that aborted at its exit, "hung or waiting until the job ended 211 ms": ranks at work, whose
+// last second was lost with their processes.
+TEST(Account, OfLostLastMomentsNobodyKnowsThatTheRankWaited) {
+  JobBuilder builder = job_of_500();
+  builder.rank(0).compute(503, 508).launched(503, 504);  // of a step that did not end
+  Job job = builder.build();
+  job.end.exit_code = 1;
+  const AccountReport report = account_of(job, 1);
+  EXPECT_EQ(report.ranks[0].spent[Spending::other], 8);
+  EXPECT_EQ(report.ranks[0].spent[Spending::not_recorded], 12);
+  EXPECT_EQ(report.ranks[1].spent[Spending::not_recorded], 20);
+  EXPECT_EQ(report.spent[Spending::after_failure], 0);
+  EXPECT_EQ(report.spent[Spending::shutdown], 0);
+  EXPECT_DOUBLE_EQ(*report.goodput, 540.0 / 1008) << "of what was recorded";
+  expect_sums(report);
+}
+
+TEST(Account, WhoIsSeenWaitingBeforeLostLastMomentsWaited) {
+  JobBuilder builder = job_of_500();
+  builder.rank(1).all_reduce(505, 515).launched(505, 506);  // which failed, maybe
+  Job job = builder.build();
+  job.end.exit_code = 1;
+  EXPECT_EQ(account_of(job, 1).ranks[1].spent[Spending::after_failure], 15);
+  EXPECT_EQ(account_of(job, 1).ranks[1].spent[Spending::not_recorded], 5);
+  // In an operation that did not end; in a hang; until a survivor wrote all of it.
+  job.ranks[0].ending.operations.emplace_back().begin = 501;
+  EXPECT_EQ(account_of(job, 1).ranks[0].spent[Spending::after_failure], 20);
+  job.ranks[0].ending.operations.clear();
+  job.ranks[0].ending.hang_noted = 510;
+  EXPECT_EQ(account_of(job, 1).ranks[0].spent[Spending::after_failure], 20);
+  job.ranks[0].ending.hang_noted = kUnknownTime;
+  EXPECT_EQ(account_of(job, 1).ranks[0].spent[Spending::not_recorded], 20);
+  job.warnings.push_back({"file_incomplete", "its last moment is there " + std::string(kSurvivorWrote), 0});
+  EXPECT_EQ(account_of(job, 1).ranks[0].spent[Spending::after_failure], 20);
+  // What it lacks is no longer than that: before, it did nothing for long.
+  job.warnings.clear();
+  job.ranks[1].ending.recorded_until = 500 + kLastFlush;
+  EXPECT_EQ(account_of(job, 1).ranks[0].spent[Spending::not_recorded], kLastFlush);
+  job.ranks[1].ending.recorded_until = 501 + kLastFlush;
+  EXPECT_EQ(account_of(job, 1).ranks[0].spent[Spending::after_failure], kLastFlush + 1);
 }
 
 // The same, interrupted at 510; rank 0 was in an operation from `since` on.
@@ -34,6 +84,7 @@ TEST(Account, TheOperationThatFailsWithAnotherRankIsWaiting) {
   Job failed = job.build();
   EXPECT_EQ(account_of(failed, 1).ranks[0].spent[Spending::shutdown], 20) << "of a job that did not fail";
   failed.end.exit_code = 1;
+  close_files(failed);
   for (const RankAccount& rank : account_of(failed, 1).ranks) {
     EXPECT_EQ(rank.spent[Spending::after_failure], 20);
     EXPECT_EQ(rank.spent[Spending::shutdown], 0);

@@ -109,6 +109,7 @@ TEST(Account, WhereNoRankHasStepsWhatWasReadOfACutFileIsOther) {
 TEST(Account, ACutFileDoesNotTellWhatCameOfAFailure) {
   Job job = with_cut_rank();
   job.end.exit_code = 1;
+  job.ranks[0].ending.closed = true;
   const AccountReport report = account_of(job, 1);
   EXPECT_EQ(report.ranks[0].spent[Spending::after_failure], 20);
   EXPECT_EQ(report.ranks[1].spent[Spending::after_failure], 0);

@@ -133,18 +133,6 @@ void describe_skipped(const Job& job, const SkippedCollective& skipped, Finding&
       rank, operation, instead);
 }
 
-// Lockstep's file of a killed process lacks its last moments, unless the survivor wrote them. What it wrote
-// afterwards the job's warnings alone tell.
-bool lacks_last_moments(const Job& job) {
-  return std::any_of(job.ranks.begin(), job.ranks.end(), [&](const RankTrace& rank) {
-    return !rank.ending.closed && rank.ending.recorded_until != kUnknownTime &&
-           std::none_of(job.warnings.begin(), job.warnings.end(), [&](const Warning& warning) {
-             return warning.rank == rank.rank && warning.code == "file_incomplete" &&
-                    warning.message.find(kSurvivorWrote) != std::string::npos;
-           });
-  });
-}
-
 // Who gave up waiting in a hang, or was ended in it, is not why the job failed.
 bool ended_by_hang(const Job& job, const std::vector<Finding>& findings) {
   if (!is_said_to_have_hung(findings)) return false;
@@ -204,7 +192,7 @@ void find_failure(const FindingContext& context, std::vector<Finding>& findings)
                                                      : "; the others ended because it did");
   } else {
     finding.remedy = "look at what the job printed last; which rank ended first, the traces do not tell";
-    if (lacks_last_moments(job))
+    if (std::ranges::any_of(job.ranks, [&](const RankTrace& rank) { return lacks_last_moments(job, rank); }))
       finding.remedy +=
           ". Files of processes that were killed, crashed or left by _exit lack up to their last second: "
           "`lockstep record --survive-kill` keeps it";
