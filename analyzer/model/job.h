@@ -277,6 +277,8 @@ struct RankTrace {
   Ending ending;
   std::optional<TrainingSetup> training;  // where the program told it
   std::int64_t resolution_ns = 1;         // of the timestamps: 1000 for whole-µs traces
+  // What the profiler says it worked itself, in all files of the rank. 0: nothing, or it does not say.
+  Nanoseconds profiler_ns = 0;
   Clock clock;
 };
 

@@ -117,7 +117,8 @@ constexpr Explanation kSlowedByProfilerExplained{
     .meaning =
         "Devices wait for launches, but the profile was taken with stacks, shapes or memory, which are "
         "written down on the launching thread. How much of the host's time is the profiler's own cannot be "
-        "told.",
+        "told: what the profiler says of itself (its events of category `overhead`, in the finding's evidence) leaves "
+        "that out.",
     .found =
         "As `host_bound`, where a file says that it was recorded with with_stack, record_shapes, "
         "profile_memory, with_modules or with_flops (warning `profiler_overhead`). A note.",
@@ -151,6 +152,18 @@ bool launches_are_known(const FindingContext& context) {
 // Stacks and shapes are recorded on the thread that launches: how late the host is without them nobody knows.
 bool profiler_costs_host_time(const FindingContext& context) {
   return warns_of(context.diagnosis.job.warnings, "profiler_overhead");
+}
+
+// What it tells of itself, whatever the judgement: of what it was asked to write down besides, this is no
+// part.
+void describe_profilers_own_time(const Job& job, std::vector<std::string>& evidence) {
+  Nanoseconds own = 0;
+  for (const RankTrace& rank : job.ranks) own = saturating_add(own, rank.profiler_ns);
+  if (own > 0)
+    evidence.push_back(fmt::format(
+        "the profiler says that {} of all ranks' time was its own; what stacks and shapes cost on the "
+        "launching thread is not counted there",
+        format_duration(own)));
 }
 
 struct TimesBetweenComputations {
@@ -306,10 +319,13 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
       if (!named_finding.rank || context.is_worth(named_finding.lost_ns, kOneRankPermille))
         finding = std::move(named_finding);
     }
-    if (slowed)
+    if (slowed) {
       finding.evidence.emplace_back(
           "what the profiler itself costs there is a part of it, and not known (the warning `profiler_overhead`)");
+      describe_profilers_own_time(context.diagnosis.job, finding.evidence);
+    }
   } else if (known && slowed) {
+    describe_profilers_own_time(context.diagnosis.job, finding.evidence);
     finding.remedy =
         "record again without what the warning `profiler_overhead` names, or with `lockstep record`: only "
         "then can be told what of it is the program's";

@@ -112,6 +112,25 @@ TEST(HostBound, IsTheProfilersInPartWhereItRecordedStacks) {
   EXPECT_EQ(slowed.severity, "note");
   EXPECT_THAT(slowed.remedy, testing::HasSubstr("without what the warning `profiler_overhead` names"));
   EXPECT_THAT(codes_of(report_of(job).findings), testing::Not(testing::Contains("host_bound")));
+  EXPECT_THAT(slowed.evidence, testing::Not(testing::Contains(testing::HasSubstr("the profiler says"))));
+}
+
+// What profilers say of themselves is a figure, of all ranks together, and no judgement.
+TEST(HostBound, SaysWhatTheProfilersSayThatTheyTook) {
+  JobBuilder builder;
+  compute_at(builder, {0, 500, 1000}, true);
+  for (const Nanoseconds begin : {0, 500, 1000})
+    builder.rank(1).compute(begin * us, (begin + 10) * us).launched((begin - 1) * us, begin * us);
+  Job job = builder.build();
+  job.warnings.push_back({"profiler_overhead", "recorded with with_stack", 0});
+  const Finding without = finding(report_of(job), "host_slowed_by_profiler");
+  job.ranks[0].profiler_ns = 30 * us;
+  job.ranks[1].profiler_ns = 12 * us;
+  const Finding slowed = finding(report_of(job), "host_slowed_by_profiler");
+  EXPECT_THAT(slowed.evidence,
+              testing::Contains(testing::HasSubstr("42.0 µs of all ranks' time was its own")));
+  EXPECT_EQ(slowed.lost_ns, without.lost_ns);
+  EXPECT_EQ(slowed.severity, without.severity);
 }
 
 }  // namespace

@@ -196,6 +196,16 @@ std::string overhead_of(const RankImport& import) {
   return "";
 }
 
+// Also where nothing costly was asked for: then nobody is warned.
+TEST(ProfilerCost, IsKeptOfTheRank) {
+  const RankImport import = import_text(
+      document({kernel("k", "100", "5", 1), event("overhead", "Activity Buffer Request", "5", "1500", -1, ""),
+                event("overhead", "Instrumentation", "2000", "2.5", -1, "")}));
+  EXPECT_EQ(import.trace.profiler_ns, 1'502'500);
+  EXPECT_THAT(overhead_of(import), IsEmpty());
+  EXPECT_EQ(import_text(document({kernel("k", "100", "5", 1)})).trace.profiler_ns, 0);
+}
+
 TEST(ProfilerCost, IsSaidWhereStacksOrShapesWereRecorded) {
   const std::string rank = R"("distributedInfo": {"rank": 3, "world_size": 8})";
   const std::string with_all = overhead_of(import_text(

@@ -18,6 +18,8 @@ class ProfilerCost {
   void python_call() { ++python_calls_; }
   void overhead(Nanoseconds duration);  // an event of category "overhead"
 
+  Nanoseconds overhead_ns() const { return overhead_ns_; }  // of all its threads
+
   // What to tell people; empty where it was asked for nothing that costs the host much.
   std::string message() const;
 

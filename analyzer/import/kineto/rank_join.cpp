@@ -267,6 +267,7 @@ RankImport RankBuilder::take() {
   operators_.give(threads_, import_.trace);
   if (std::string cost = cost_.message(); !cost.empty())
     import_.warn("profiler_overhead", "the profile was " + cost);
+  import_.trace.profiler_ns = cost_.overhead_ns();
   warn_of_losses();
   if (!training_.empty()) take_training_mark(unescape(training_), import_);
   settle_communication(import_, options_.communication);

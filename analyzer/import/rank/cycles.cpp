@@ -11,6 +11,7 @@
 #include "analyzer/model/map_times.h"
 #include "analyzer/model/order.h"
 #include "base/number_lists.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -78,6 +79,7 @@ bool append(RankImport& whole, RankImport part) {
   take(whole.warnings, part.warnings);
   trace.unrecorded.push_back({ended, begins});
   trace.dropped_events += part.trace.dropped_events;
+  trace.profiler_ns = saturating_add(trace.profiler_ns, part.trace.profiler_ns);
   trace.resolution_ns = std::max(trace.resolution_ns, part.trace.resolution_ns);
   if (part.trace.training) trace.training = part.trace.training;
   order_activities(trace);

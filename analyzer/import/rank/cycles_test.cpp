@@ -49,6 +49,8 @@ RankImport profile(std::int32_t rank, std::int64_t step, Nanoseconds begin, std:
 
 TEST(Cycles, BecomeOneRecording) {
   std::vector<RankImport> imports = {profile(0, 7, 1000), profile(0, 3, 100), profile(1, 3, 100)};
+  imports[0].trace.profiler_ns = 40;
+  imports[1].trace.profiler_ns = 2;
   std::vector<Warning> warnings;
   ASSERT_TRUE(join_cycles(imports, 0, warnings).ok());
   ASSERT_THAT(imports, SizeIs(2));
@@ -67,6 +69,7 @@ TEST(Cycles, BecomeOneRecording) {
   ASSERT_THAT(trace.unrecorded, SizeIs(1));
   EXPECT_EQ(trace.unrecorded[0].begin, 150);
   EXPECT_EQ(trace.unrecorded[0].end, 1000);
+  EXPECT_EQ(trace.profiler_ns, 42) << "in both";
   ASSERT_THAT(warnings, SizeIs(1));
   EXPECT_EQ(warnings[0].code, "profile_cycles");
   EXPECT_TRUE(merge_ranks("x", std::move(imports), {}, 0).ok());
