@@ -69,6 +69,7 @@ TEST(RunRecord, OfARunThatCannotBeJudgedSaysWhy) {
   Report interrupted = report_of_steps(8);
   Finding interruption;
   interruption.code = "job_interrupted";
+  interruption.topic = Topic::interrupted;
   interruption.title = "the job was interrupted by Ctrl-C (SIGINT)";
   interrupted.findings.push_back(interruption);
   EXPECT_EQ(run_record(interrupted).unfit, interruption.title + ": record it again");

@@ -130,6 +130,7 @@ enum class Topic : std::uint8_t {
   short_cores,
   pipeline_bubble,
   heavy_stage,  // a stage of a pipeline computes more than the others
+  interrupted,  // somebody ended the job: no alarm, since they wanted it, and yet it is not whole
 };
 
 // Of which time of all ranks together a finding's loss is a share.

@@ -156,6 +156,7 @@ TEST(Sentences, AVerdictBeginsWithTheWaitInWhichSomebodyEndedTheJob) {
   Report report = small_report();
   Finding interrupted = alarm(Alarm::none, "the job was interrupted while rank 0 was at work");
   interrupted.code = "job_interrupted";
+  interrupted.topic = Topic::interrupted;
   interrupted.severity = "note";
   report.findings = {interrupted};
   EXPECT_THAT(verdict_lines(report), Not(Contains(HasSubstr("The job was interrupted"))));

@@ -2,18 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-
 #include "analyzer/model/warns_of.h"
 
 namespace lockstep::analyzer {
 namespace {
 
-// No alarm, since somebody wanted it; and what there is ends where they did.
-constexpr std::string_view kInterrupted = "job_interrupted";
-
 bool is_of_an_end(const Finding& finding) {
-  return (finding.alarm != Alarm::none && finding.alarm != Alarm::mismatch) || finding.code == kInterrupted;
+  return (finding.alarm != Alarm::none && finding.alarm != Alarm::mismatch) ||
+         finding.topic == Topic::interrupted;
 }
 
 }  // namespace

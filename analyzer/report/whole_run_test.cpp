@@ -5,12 +5,13 @@
 namespace lockstep::analyzer {
 namespace {
 
-Report with_finding(const char* code, Alarm alarm, const char* title) {
+Report with_finding(const char* code, Alarm alarm, const char* title, Topic topic = Topic::other) {
   Report report;
   Finding finding;
   finding.code = code;
   finding.alarm = alarm;
   finding.title = title;
+  finding.topic = topic;
   report.findings.push_back(finding);
   return report;
 }
@@ -21,7 +22,8 @@ TEST(WholeRun, DidNotHangFailOrGetInterrupted) {
   EXPECT_EQ(why_not_whole(with_finding("mismatched_collectives", Alarm::mismatch, "ranks disagree")), "");
   EXPECT_EQ(why_not_whole(with_finding("hang", Alarm::hang, "the job hung")), "the job hung");
   EXPECT_EQ(why_not_whole(with_finding("job_failed", Alarm::failure, "exit code 1")), "exit code 1");
-  EXPECT_EQ(why_not_whole(with_finding("job_interrupted", Alarm::none, "interrupted by Ctrl-C")),
+  EXPECT_EQ(why_not_whole(
+                with_finding("job_interrupted", Alarm::none, "interrupted by Ctrl-C", Topic::interrupted)),
             "interrupted by Ctrl-C");
 }
 

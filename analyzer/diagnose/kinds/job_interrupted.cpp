@@ -44,6 +44,7 @@ constexpr FindingKind kJobInterrupted{
     .title = "the job was interrupted",
     .severity = SeverityRule::note,
     .points_at = PointsAt::place_of_its_own,
+    .topic = Topic::interrupted,
     .explanation = &kJobInterruptedExplained,
 };
 constexpr auto kJobInterruptedKinds = std::to_array<const FindingKind*>({&kJobInterrupted});
