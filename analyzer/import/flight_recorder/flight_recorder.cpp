@@ -136,9 +136,8 @@ Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path
   if (!problem && dump->groups.empty() && !dump->entries.empty())  // else the cut is said
     import.warn(
         "group_members_unknown",
-        fmt::format("{}: no pg_config: which ranks its groups have is known only of those whose dumps are "
-                    "here; a rank without a dump may be the one that never came",
-                    file));
+        "a dump without pg_config: which ranks its groups have is known only of those whose dumps are here; a "
+        "rank without a dump may be the one that never came");
   if (dump->unreadable > 0) {
     import.warn("events_unreadable", fmt::format("{}: {} no records of their own and left out", file,
                                                  format_plural(dump->unreadable, "element of entries is",

@@ -16,6 +16,7 @@
 #include "analyzer/model/check_job.h"
 #include "analyzer/model/map_times.h"
 #include "base/counts.h"
+#include "base/number_lists.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -289,6 +290,24 @@ void say_once(Job& job, std::string_view code) {
   first->rank = kNoRank;
 }
 
+// What several files say in the same words is said once, with their ranks.
+void say_once_with_ranks(Job& job, std::string_view code) {
+  std::map<std::string, std::vector<std::int32_t>> ranks_by_message;
+  std::erase_if(job.warnings, [&](const Warning& warning) {
+    if (warning.code != code || warning.rank == kNoRank) return false;
+    std::vector<std::int32_t>& ranks = ranks_by_message[warning.message];
+    ranks.push_back(warning.rank);
+    return ranks.size() > 1;
+  });
+  for (Warning& warning : job.warnings) {
+    if (warning.code != code || warning.rank == kNoRank) continue;
+    std::vector<std::int32_t>& ranks = ranks_by_message[warning.message];
+    std::sort(ranks.begin(), ranks.end());
+    warning.message += fmt::format(" ({} {})", ranks.size() == 1 ? "rank" : "ranks", number_ranges(ranks));
+    if (ranks.size() > 1) warning.rank = kNoRank;
+  }
+}
+
 void merge_strings(Job& job, RankImport& import, bool first) {
   if (first) {
     job.strings = std::move(import.strings);
@@ -365,6 +384,7 @@ Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::
   }
   name_groups(job);
   say_once(job, "profiler_overhead");
+  say_once_with_ranks(job, "group_members_unknown");
   return job;
 }
 

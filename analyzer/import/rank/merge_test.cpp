@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analyzer/import/test_files.h"
 #include "analyzer/model/check_job.h"
 
@@ -233,6 +235,22 @@ TEST(MergeRanks, WarningsOfAFileNameItsRank) {
   RankImport a = one_rank(3);
   a.warnings.push_back({"early", "said before the rank was known", kNoRank});
   EXPECT_EQ(find_warning(merged(list(std::move(a))).warnings, "early")->rank, 3);
+}
+
+// A thousand dumps of a PyTorch that writes no groups are one sentence.
+TEST(MergeRanks, WhatFilesSayAlikeOfTheirGroupsIsSaidOnceWithTheirRanks) {
+  std::vector<RankImport> imports = list(one_rank(4), one_rank(0), one_rank(1), one_rank(2));
+  for (const std::size_t said_by : {0, 1, 2})
+    imports[said_by].warnings.push_back({"group_members_unknown", "no groups", kNoRank});
+  const Job job = merged(std::move(imports));
+  ASSERT_EQ(std::ranges::count(job.warnings, "group_members_unknown", &Warning::code), 1);
+  EXPECT_EQ(find_warning(job.warnings, "group_members_unknown")->message, "no groups (ranks 0–1, 4)");
+  EXPECT_EQ(find_warning(job.warnings, "group_members_unknown")->rank, kNoRank);
+  RankImport alone = one_rank(3);
+  alone.warnings.push_back({"group_members_unknown", "no groups", kNoRank});
+  const Job of_one = merged(list(std::move(alone)));
+  EXPECT_EQ(find_warning(of_one.warnings, "group_members_unknown")->message, "no groups (rank 3)");
+  EXPECT_EQ(find_warning(of_one.warnings, "group_members_unknown")->rank, 3);
 }
 
 TEST(MergeRanks, AShiftThatWouldOverflowIsNotMade) {
