@@ -89,11 +89,12 @@ std::vector<std::string> account_lines(const Report& report) {
   for (const Spending spending : kSpendingsByLife) {
     const std::int64_t ns = account.spent[spending];
     if (ns == 0) continue;
-    parts.push_back(fmt::format(
-        "{} {} ({})", title_of(spending),
-        format_duration(static_cast<std::int64_t>(static_cast<double>(ns) / static_cast<double>(all) *
-                                                  static_cast<double>(account.wall_ns))),
-        format_share(ns, all)));
+    const auto mean = static_cast<std::int64_t>(static_cast<double>(ns) / static_cast<double>(all) *
+                                                static_cast<double>(account.wall_ns));
+    // A nanosecond of one of several ranks is "0" and "< 0.1 %".
+    if (mean == 0) continue;
+    parts.push_back(
+        fmt::format("{} {} ({})", title_of(spending), format_duration(mean), format_share(ns, all)));
   }
   // A launcher's own time, before the first rank began and after the last one ended, is none of it.
   const std::string all_time = format_duration(account.wall_ns);

@@ -39,6 +39,16 @@ TEST(TextAccount, SaysWhatIsCountedOfRanksWithoutSteps) {
               HasSubstr(" What ranks 1 and 2 do, without steps of their own, is other: 2.00 s."));
 }
 
+// Seen of dumps of flight recorders, whose clocks are put beside each other: "not recorded 0 (< 0.1 %)".
+TEST(TextAccount, LeavesOutWhatIsLessThanANanosecondOfARank) {
+  Report report = small_report();
+  report.account = account_of_ranks(3);
+  report.account.spent[Spending::not_recorded] = 1;
+  EXPECT_THAT(account_lines(report)[0], Not(HasSubstr("not recorded")));
+  report.account.spent[Spending::not_recorded] = 6'000'000;
+  EXPECT_THAT(account_lines(report)[0], HasSubstr("not recorded 2.00 ms (< 0.1 %)"));
+}
+
 TEST(TextAccount, OfTwoRanksTheOtherOneWaits) {
   Report report = small_report();
   report.ranks_present = {0, 1};
