@@ -114,6 +114,9 @@ class Analyzer {
       const std::vector<std::int64_t>& steps = report().steady->steps;
       return step && std::binary_search(steps.begin(), steps.end(), *step);
     };
+    std::int64_t resolution_ns = 1;
+    for (const RankTrace& rank : job_.ranks) resolution_ns = std::max(resolution_ns, rank.resolution_ns);
+    report().waits_blurred_ns = blur_of_waits(report().collectives, resolution_ns);
     const auto everyone = [](std::int32_t) { return true; };
     report().wait_states = summarise_wait_states(report(), everyone, options_.stop);
     report().groups = summarise_groups(report(), options_.stop);

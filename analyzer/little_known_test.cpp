@@ -217,6 +217,21 @@ TEST(LittleKnown, OneRankOfTwoIsSaidToTellNothingOfWaiting) {
   EXPECT_THAT(verdict, testing::Not(testing::Contains(HasSubstr("is waiting (0.0 %)"))));
 }
 
+// As in dumps of flight recorders: one rank is late by less than times are known to, again and again.
+TEST(LittleKnown, OfTimesCoarserThanOperationsNobodyKnowsWhatIsWaiting) {
+  const JobBuilder job = job_of(2, 20, [](int, std::int32_t rank) { return rank == 0 ? 100'000 : 130'000; });
+  Job coarse = job.build();
+  EXPECT_EQ(checked_analysis(coarse).report.waits_blurred_ns, 0);
+  for (RankTrace& rank : coarse.ranks) rank.resolution_ns = 1'000;
+  EXPECT_EQ(checked_analysis(coarse).report.waits_blurred_ns, 0) << "operations are 50 µs long, at least";
+  for (RankTrace& rank : coarse.ranks) rank.resolution_ns = 100'000'000;
+  const Report report = checked_analysis(coarse).report;
+  EXPECT_EQ(report.waits_blurred_ns, 100'000'000);
+  EXPECT_THAT(
+      verdict_lines(report),
+      testing::Contains(HasSubstr("how much of it is waiting can't be told: times are known to ±100 ms")));
+}
+
 TEST(LittleKnown, ARankWhoseFileCannotBeReadIsNotSaidToHaveLeftNone) {
   Job job = job_of(1, 30, [](int, std::int32_t) { return 5'000'000; }).build();
   job.world_size = 2;

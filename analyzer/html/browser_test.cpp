@@ -336,6 +336,15 @@ TEST_F(Browser, DumpsOfFlightRecordersEndInNoAllClear) {
   EXPECT_THAT(without_times, Not(HasSubstr("Nothing that costs")));
 }
 
+// Of times that are coarser than operations are long.
+TEST_F(Browser, WaitingThatNobodyCouldSeeIsNoFigure) {
+  Report report = small_report();
+  EXPECT_THAT(words(section(document_of(report), "figures")),
+              HasSubstr(" 58.3 % of communication is waiting"));
+  report.waits_blurred_ns = 100'000'000;
+  EXPECT_THAT(words(section(document_of(report), "figures")), HasSubstr("– of communication is waiting"));
+}
+
 // quantity.js beside quantity.cpp, where their rounding could part: around each power of ten, at halves, and
 // anywhere.
 TEST_F(Browser, NumbersAreWrittenAsTheTextReportWritesThem) {

@@ -290,6 +290,7 @@ std::string html_data(const Report& report, const HtmlOptions& options) {
   const std::optional<NoAllClear> unknown = why_no_all_clear(report);
   document["no_all_clear"] = unknown ? Json(unknown->sentence()) : Json();
   document["ranks"] = ranks(report);
+  document["waits_blurred"] = report.waits_blurred_ns > 0;
   document["efficiency"] = texts(efficiency_lines(report));
   document["steps"] = steps;
   document["steady_only"] = report.steady && !report.steady->left_out.empty();

@@ -63,7 +63,7 @@ function drawTiles() {
     lengths.length ? tile(duration(lowerMedian(lengths)), 'a step (median of ranks and steps)') : tile(duration(sum[kWindow]), 'recorded, summed over the ranks'),
     tile(share(sum[kCauses], sum[kWindow]), 'of the time computes'),
     tile(share(sum[kExposed], sum[kWindow]), 'is exposed communication'),
-    tile(waits ? share(sum[kWaited], sum[kCommunication]) : kAbsent, 'of communication is waiting'),
+    tile(waits && !data.waits_blurred ? share(sum[kWaited], sum[kCommunication]) : kAbsent, 'of communication is waiting'),
     tile(share(sum[kOverlap], sum[kCommunication]), 'of communication is hidden by compute'),
     ...(unknown ? [tile(String(unknown), unknown === 1 ? 'rank of which not all is known' : 'ranks of which not all is known')] : []));
   follows('figures', 'steps', 'ranks');

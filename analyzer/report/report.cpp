@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
+#include <vector>
 
+#include "analyzer/intervals/median.h"
 #include "analyzer/report/palette.h"
 #include "base/time_math.h"
 
@@ -97,6 +100,22 @@ TransferTotals transfer_totals(const Report& report) {
     }
   }
   return totals;
+}
+
+std::int64_t blur_of_waits(const std::vector<CollectiveReport>& collectives, std::int64_t resolution_ns) {
+  if (resolution_ns <= 1) return 0;
+  std::vector<std::int64_t> lengths;
+  std::int64_t all_ns = 0, surely_waiting_ns = 0;
+  for (const CollectiveReport& collective : collectives) {
+    if (collective.unfinished) continue;  // as long as somebody let it hang
+    for (const CollectiveRank& rank : collective.ranks) {
+      lengths.push_back(rank.end_ns - rank.arrival_ns);
+      all_ns = saturating_add(all_ns, lengths.back());
+      if (rank.wait_ns > resolution_ns) surely_waiting_ns = saturating_add(surely_waiting_ns, rank.wait_ns);
+    }
+  }
+  if (lengths.empty() || surely_waiting_ns > all_ns / 2) return 0;
+  return lower_median(std::move(lengths)) < resolution_ns ? resolution_ns : 0;
 }
 
 bool all_known(const Report& report) {

@@ -86,6 +86,11 @@ struct TransferTotals {
 };
 TransferTotals transfer_totals(const Report& report);
 
+// To what times are known, where nobody can tell how much of communication is waiting: operations are
+// typically shorter than that, and what is waiting beyond it is less than half of their time. Else 0.
+// O(ranks of all operations).
+std::int64_t blur_of_waits(const std::vector<CollectiveReport>& collectives, std::int64_t resolution_ns);
+
 // Where in the trace a finding can be seen best: what to look at in the timeline.
 struct FindingPlace {
   std::int32_t rank = 0;  // that loses most there
@@ -201,6 +206,8 @@ struct Report {
   std::int64_t origin_aligned_ns = 0;     // the same instant on the Job's axis (not in the JSON)
   std::vector<std::string> sources;
   Dumps dumps = Dumps::none;  // not in the JSON
+  // blur_of_waits() of its operations (not in the JSON): waits shorter than that are counted all the same.
+  std::int64_t waits_blurred_ns = 0;
   std::int32_t world_size = 0;
   std::vector<std::int32_t> ranks_present, ranks_missing;
   std::vector<std::int64_t> steps_present;

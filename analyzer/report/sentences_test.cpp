@@ -164,6 +164,32 @@ TEST(Sentences, AVerdictBeginsWithTheWaitInWhichSomebodyEndedTheJob) {
   EXPECT_THAT(verdict_lines(report)[0], HasSubstr("The job was interrupted while rank 0 was at work."));
 }
 
+// Dumps of flight recorders hold times to a tenth of a second, and all-reduces of a millisecond.
+TEST(Sentences, OfTimesTooCoarseItIsNotSaidHowMuchIsWaiting) {
+  Report report = small_report();
+  ASSERT_THAT(verdict_lines(report), Contains(HasSubstr("of communication is waiting (58.3 %)")));
+  report.waits_blurred_ns = 100'000'000;
+  EXPECT_THAT(
+      verdict_lines(report),
+      Contains(HasSubstr("12.0 ms of communication; how much of it is waiting can't be told: times are "
+                         "known to ±100 ms.")));
+  EXPECT_THAT(verdict_lines(report), Not(Contains(HasSubstr("moves data"))));
+}
+
+TEST(Sentences, WaitsAreBlurredWhereOperationsAreShorterThanTimesAreKnown) {
+  std::vector<CollectiveReport> collectives = small_report().collectives;
+  EXPECT_EQ(blur_of_waits(collectives, 1), 0);
+  EXPECT_EQ(blur_of_waits(collectives, 1'000), 0);
+  EXPECT_EQ(blur_of_waits(collectives, 100'000'000), 100'000'000);
+  EXPECT_EQ(blur_of_waits({}, 100'000'000), 0);
+  // One rank is waited for so long that nearly all of the time is waiting, however long its end is.
+  collectives[0].ranks[0].wait_ns = 10'000'000'000;
+  collectives[0].ranks[0].end_ns = collectives[0].ranks[0].arrival_ns + 10'001'000'000;
+  EXPECT_EQ(blur_of_waits(collectives, 100'000'000), 0);
+  collectives[0].unfinished = true;
+  EXPECT_EQ(blur_of_waits(collectives, 100'000'000), 100'000'000);
+}
+
 // It knows of no compute: neither that all is well, nor what compute hides.
 TEST(Sentences, DumpsOfFlightRecordersEndInNoAllClear) {
   Report report = small_report();

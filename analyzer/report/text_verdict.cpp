@@ -60,7 +60,8 @@ void print_budget(const Report& report, const Totals& totals, Page& page) {
     print_unknown(report, page);
     return;
   }
-  const bool undecided = !totals.waits_known || transfer_totals(report).mostly_doubtful();
+  const bool undecided =
+      !totals.waits_known || report.waits_blurred_ns > 0 || transfer_totals(report).mostly_doubtful();
   std::vector<Cause> losses;
   for (std::size_t i = 1; i < kCauseCount; ++i) losses.push_back(static_cast<Cause>(i));
   std::stable_sort(losses.begin(), losses.end(),
@@ -70,7 +71,8 @@ void print_budget(const Report& report, const Totals& totals, Page& page) {
     const std::int64_t ns = totals.partition[cause];
     // A twentieth of the time is worth a word; the greatest loss always is.
     if (ns == 0 || items.size() == 3 || (!items.empty() && ns < totals.window_ns / 20)) break;
-    // Nobody knows how much of it is waiting where partners left no trace, or no record of it.
+    // Nobody knows how much of it is waiting where partners left no trace, or no record of it, or where times
+    // are too coarse.
     const char* label = cause == Cause::transfer && undecided ? "communication" : style_of(cause).label;
     items.push_back(Line{}.cause(label, cause).text(" ").bold(format_share(ns, totals.window_ns)));
   }
@@ -180,7 +182,13 @@ void print_communication(const Report& report, const Totals& totals, Page& page)
   }
   const std::string all = format_duration(totals.communication_ns);
   Line line;
-  if (totals.waits_known && !leaves_waiting_open(report, totals)) {
+  const bool told = totals.waits_known && !leaves_waiting_open(report, totals);
+  if (told && report.waits_blurred_ns > 0) {
+    // Waits that are shorter than that were measured, and mean nothing.
+    line.bold(fmt::format("{} of communication", all))
+        .text(fmt::format("; how much of it is waiting can't be told: times are known to ±{}. ",
+                          format_duration(report.waits_blurred_ns)));
+  } else if (told) {
     line.bold(fmt::format("{} of {} of communication is waiting ({})", format_duration(totals.wait_ns), all,
                           format_share(totals.wait_ns, totals.communication_ns)))
         .text(describe_transfer(report, totals));
@@ -208,7 +216,7 @@ void print_communication(const Report& report, const Totals& totals, Page& page)
       fmt::format("Compute hides {} of it; {} is exposed",
                   totals.overlap_ns == 0 ? "none" : format_share(totals.overlap_ns, totals.communication_ns),
                   format_duration(totals.exposed_ns)));
-  if (totals.waits_known && totals.exposed_wait_ns > 0)
+  if (totals.waits_known && report.waits_blurred_ns == 0 && totals.exposed_wait_ns > 0)
     line.text(fmt::format(", {} of that waiting", format_duration(totals.exposed_wait_ns)));
   page.wrap(line.text("."), kIndent, kIndent);
 }

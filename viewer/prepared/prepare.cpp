@@ -29,6 +29,7 @@ analyzer::Report without_arrays(const analyzer::Report& report) {
   small.origin_aligned_ns = report.origin_aligned_ns;
   small.sources = report.sources;
   small.dumps = report.dumps;
+  small.waits_blurred_ns = report.waits_blurred_ns;
   small.world_size = report.world_size;
   small.ranks_present = report.ranks_present;
   small.ranks_missing = report.ranks_missing;

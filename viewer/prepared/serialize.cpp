@@ -186,10 +186,10 @@ void serialize(Archive& archive, AccountReport& a) {
 }
 template <class Archive>
 void serialize(Archive& archive, Report& r) {
-  archive(r.path, r.origin_ns, r.origin_aligned_ns, r.sources, r.dumps, r.world_size, r.ranks_present,
-          r.ranks_missing, r.steps_present, r.steady, r.account, r.unmatched, r.warnings, r.ranks,
-          r.wait_states, r.groups, r.buckets, r.pipeline, r.layers, r.counters, r.theory, r.blame, r.lateness,
-          r.efficiency, r.findings);
+  archive(r.path, r.origin_ns, r.origin_aligned_ns, r.sources, r.dumps, r.waits_blurred_ns, r.world_size,
+          r.ranks_present, r.ranks_missing, r.steps_present, r.steady, r.account, r.unmatched, r.warnings,
+          r.ranks, r.wait_states, r.groups, r.buckets, r.pipeline, r.layers, r.counters, r.theory, r.blame,
+          r.lateness, r.efficiency, r.findings);
 }
 template <class Archive>
 void serialize(Archive& archive, JobLane& l) {
