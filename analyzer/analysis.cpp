@@ -1,6 +1,7 @@
 #include "analyzer/analysis.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -206,6 +207,8 @@ class Analyzer {
     if (choice) {
       first_after_warm_up_ = first_after_warm_up(*choice);
       first_steady_ = choice->steps.front();
+      std::ranges::set_difference(report().steps_present, choice->steps,
+                                  std::back_inserter(report().not_steady));
     }
     if (!options_.steady || selection_.any() || report().steps_present.empty()) return;
     if (choice) {

@@ -288,6 +288,8 @@ TEST(SteadySteps, AReportIsOverThem) {
 
   const Report all = checked_analysis(job).report;
   EXPECT_FALSE(all.steady.has_value());
+  EXPECT_EQ(report.not_steady, std::vector<std::int64_t>{0});
+  EXPECT_EQ(all.not_steady, report.not_steady) << "known all the same";
   ASSERT_FALSE(all.blame.empty());
   EXPECT_EQ(all.blame[0].rank, 1);
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -91,6 +92,14 @@ Json cells(const Report& report, const std::map<std::int32_t, std::size_t>& rank
     if (steps.empty() || steps.back() != step.step) steps.push_back(step.step);
     array.push_back({steps.size() - 1, rank_index.at(step.rank), measures(step.measures)});
   }
+  return array;
+}
+
+// Indices of those of `steps` that are no steady training: what they take sets no scale.
+Json left_out(const Report& report, const std::vector<std::int64_t>& steps) {
+  Json array = Json::array();
+  for (std::size_t index = 0; index < steps.size(); ++index)
+    if (std::ranges::binary_search(report.not_steady, steps[index])) array.push_back(index);
   return array;
 }
 
@@ -293,6 +302,7 @@ std::string html_data(const Report& report, const HtmlOptions& options) {
   document["waits_blurred"] = report.waits_blurred_ns > 0;
   document["efficiency"] = texts(efficiency_lines(report));
   document["steps"] = steps;
+  document["left_out"] = left_out(report, steps);
   document["steady_only"] = report.steady && !report.steady->left_out.empty();
   document["cells"] = std::move(of_steps);
   document["pipelines"] = pipelines(report);

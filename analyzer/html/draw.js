@@ -93,21 +93,22 @@ function scaleEnd(values) {
   return (usual > 0 ? sorted.filter(value => value <= usual) : sorted).pop();
 }
 
-// Where a scale of steps' lengths ends: at the greatest that is no more than three times the median, where those above are
-// no more than a third: warm-up, checkpoints. Where they are more, they are no outliers.
-function lengthEnd(lengths) {
-  const known = lengths.filter(length => length !== null), median = lowerMedian(known), usual = known.filter(length => length <= 3 * median);
+// Where a scale of steps' lengths ends: at the greatest of steady training, where that is known (leftOut(index): it is no part of
+// it); and at no more than three times the median, where those above are no more than a third. Where they are more, they
+// are no outliers.
+function lengthEnd(lengths, leftOut = () => false) {
+  const all = lengths.filter(length => length !== null), steady = lengths.filter((length, index) => length !== null && !leftOut(index));
+  const known = steady.length ? steady : all, median = lowerMedian(known), usual = known.filter(length => length <= 3 * median);
   return (known.length >= 6 && 3 * usual.length >= 2 * known.length ? usual : known).reduce((most, length) => Math.max(most, length), 0);
 }
 
 // Columns of stacked [value, colour] side by side, on one scale with its figures at the left; each column
-// {label, parts, tip, attributes}. `clip`: they are lengths, and the scale ends where
-// lengthEnd() says.
+// {label, parts, tip, attributes, leftOut}. `clip`: they are lengths of steps, and the scale ends where lengthEnd() says.
 function columnChart(columns, {label, format = ns => duration(Math.round(ns)), height = 130, width = 560, widest = 90, clip = false}) {
   const letters = Math.max(...columns.map(column => column.label.length), 1);
   // At the right there is room for the last column's label.
   const side = 62, bottom = 18, top = 6, slot = (width - side - Math.max(6, letters * 3.4)) / Math.max(1, columns.length);
-  const sums = columns.map(column => column.parts.reduce((sum, [value]) => sum + value, 0)), most = Math.max(clip ? lengthEnd(sums) : Math.max(...sums), 1e-9);
+  const sums = columns.map(column => column.parts.reduce((sum, [value]) => sum + value, 0)), most = Math.max(clip ? lengthEnd(sums, at => columns[at].leftOut) : Math.max(...sums), 1e-9);
   const tall = value => (height - top) * value / most, thick = Math.max(1, Math.min(slot * 0.84, widest));
   const svg = element('svg:svg', {viewBox: `0 0 ${width} ${height + bottom}`, style: `max-width:${width}px`, role: 'img', 'aria-label': label});
   for (const part of [0, 0.5, 1]) {

@@ -232,6 +232,15 @@ TEST(Html, ThePageKnowsThatStepsAreLeftOut) {
   EXPECT_EQ(data_of(report)["steady_only"], true);
 }
 
+// With --all-steps the page is over them, and draws them on the scale of the others.
+TEST(Html, ThePageKnowsWhichOfItsStepsAreNoSteadyTraining) {
+  Report report = small_report();
+  EXPECT_EQ(data_of(report)["left_out"], json::array());
+  report.not_steady = {0, 2};
+  EXPECT_EQ(data_of(report)["steps"], json::array({1, 2}));
+  EXPECT_EQ(data_of(report)["left_out"], json::array({1})) << "step 2; step 0 is not on it";
+}
+
 // 64 ranks, 50 steps, 40 collectives a step: under 2 MB.
 TEST(Html, AJobOf64RanksIsSmall) {
   Report report;

@@ -87,6 +87,8 @@ function shownMeasure() {
   return {label: data.causes[index].label + ', of the step', value: m => m[kCauses + index], colour: causeColour(index)};
 }
 
+// With --all-steps: warm-up, evaluation and the like are among the steps.
+const leftOut = new Set(data.left_out);
 let heat = null;
 function drawHeat() {
   byId('heat').hidden = data.steps.length === 0 || !hasFigures;
@@ -114,8 +116,8 @@ function drawHeat() {
     const known = have.filter(([, m]) => m !== null && value(m) !== null);
     return have.length === 0 ? undefined : known.length === 0 ? null : known.reduce((most, one) => value(one[1]) > value(most[1]) ? one : most);
   }));
-  const values = worst.flatMap(row => ranks.map(rank => row[rank] ? value(row[rank][1]) : null)).filter(v => v !== null);
-  const known = values.length > 0, most = shown.absolute ? lengthEnd(values) : scaleEnd(values);
+  const drawn = worst.flatMap(row => ranks.map(rank => row[rank])).filter(one => one), values = drawn.map(one => value(one[1]));
+  const known = values.length > 0, most = shown.absolute ? lengthEnd(values, at => leftOut.has(drawn[at][0])) : scaleEnd(values);
   const least = shown.absolute && known ? values.reduce((a, b) => Math.min(a, b)) : 0;
   let clipped = 0;
   const empty = style('--empty'), gap = Math.min(width, height) > 6 ? 1 : 0;
@@ -172,7 +174,7 @@ function drawSteps() {
     const longest = known.reduce((most, one) => most === null || one[1][kWindow] > most[1][kWindow] ? one : most, null);
     const sum = index => known.reduce((total, [, m]) => total + (m[index] || 0), 0);
     return {
-      label: String(data.steps[step]), parts: means.map((ns, index) => [ns, causeColour(index)]),
+      label: String(data.steps[step]), leftOut: leftOut.has(step), parts: means.map((ns, index) => [ns, causeColour(index)]),
       tip: `step ${data.steps[step]}` + (longest ? `: ${duration(longest[1][kWindow])}, longest on rank ${data.ranks[longest[0]].rank}\ncomputes ${share(sum(kCauses), sum(kWindow))}, waits ${share(sum(kExposedWait), sum(kWindow))}\n` + causeLines(means) : ''),
       attributes: {class: 'press', opacity: step >= chosen.from && step <= chosen.to ? 1 : 0.3, ...pressing(() => select(step, step))},
     };

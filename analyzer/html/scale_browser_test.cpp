@@ -42,5 +42,24 @@ TEST_F(Browser, UpToAThirdOfTheStepsAreClippedWhereTheyWouldFlattenTheOthers) {
   EXPECT_THAT(half, Not(HasSubstr("class=\"clipped\""))) << "so many are no outliers";
 }
 
+// Two to three times as long as the others is no outlier by its length; that it is a checkpoint is known.
+TEST_F(Browser, StepsThatAreNoSteadyTrainingSetNoScale) {
+  Report report = long_report(40);
+  for (const std::int64_t step : {0, 20}) {
+    Measures& measures = report.steps[static_cast<std::size_t>(step)].measures;
+    measures.partition[Cause::compute] += 15'000'000;
+    measures.window_ns += 15'000'000;
+  }
+  std::erase_if(report.steps, [](const StepReport& step) { return step.step == 7; });  // as long as these
+  EXPECT_THAT(section(document_of(report), "steps"), Not(HasSubstr("class=\"clipped\"")));
+  report.not_steady = {0, 20};
+  const std::string document = document_of(report, "", "chosen.measure = 'window'; drawHeat();");
+  EXPECT_THAT(document, Not(HasSubstr("data-error")));
+  EXPECT_THAT(words(section(document, "steps")), HasSubstr("2 steps are longer than the scale"));
+  EXPECT_THAT(words(section(document, "heat")), HasSubstr("2 cells lie above the scale"));
+  report.not_steady = report.steps_present;  // of nothing else
+  EXPECT_THAT(section(document_of(report), "steps"), Not(HasSubstr("class=\"clipped\"")));
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer

@@ -213,6 +213,9 @@ struct Report {
   std::vector<std::int64_t> steps_present;
   std::optional<SteadyReport>
       steady;  // absent: the report is over all of the run, or over the steps asked for
+  // Those of steps_present that are no steady training, where that can be told: also of a report that is over
+  // them (--all-steps, --steps). Not in the JSON.
+  std::vector<std::int64_t> not_steady;
   AccountReport account;
   std::int64_t unmatched = 0;
   std::vector<Warning> warnings;
