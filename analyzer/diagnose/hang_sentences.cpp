@@ -13,12 +13,12 @@
 namespace lockstep::analyzer::hang {
 namespace {
 
-// Where to see what a rank does; of none in particular, what all do. Whether --hang-timeout was given the
-// trace does not tell: a run that ended before such a silence looks like one without.
+// Where to see what a rank does; of none in particular, what all do. For how long a silence has to
+// last the trace does not tell: a run that ended before looks like one that looked for none.
 std::string where_to_look(const Job& job, const std::vector<std::int32_t>& ranks) {
   if (!has_stacks(job))
-    return "Flight recorders hold no stacks of ranks that issue nothing: `lockstep record --hang-timeout` "
-           "writes those of every rank down, Python's and native ones";
+    return "Flight recorders hold no stacks of ranks that issue nothing: `lockstep record` writes those of every "
+           "rank down, Python's and native ones, after a silence of 5 minutes (`--hang-timeout` sets another time)";
   const bool written = std::any_of(job.ranks.begin(), job.ranks.end(), [&](const RankTrace& rank) {
     return !rank.ending.doing.empty() &&
            (ranks.empty() || std::find(ranks.begin(), ranks.end(), rank.rank) != ranks.end());

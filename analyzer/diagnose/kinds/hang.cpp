@@ -34,14 +34,15 @@ constexpr auto kHangRemedies = std::to_array<Remedy>(
       "TORCH_FR_BUFFER_SIZE=2000 (older versions: TORCH_NCCL_TRACE_BUFFER_SIZE) and "
       "TORCH_NCCL_DUMP_ON_TIMEOUT=1 write flight recorders, which `lockstep analyze` reads"},
      {"Lockstep",
-      "`lockstep record --hang-timeout 8m` writes every rank's stacks, Python's and native ones"}});
+      "`lockstep record` writes every rank's stacks, Python's and native ones, once nothing has ended for 5 "
+      "minutes (`--hang-timeout` sets another time)"}});
 constexpr Explanation kHangExplained{
     .meaning =
         "Some ranks are in an operation that never ended, because another rank never came to it, or because "
         "the network or a device stands still. NCCL itself says so only after its timeout, ten minutes by "
         "default, and names whoever noticed, which is rarely whoever is the cause.",
     .found =
-        "An operation never ended. Where `lockstep record --hang-timeout` noted a silence, or a flight "
+        "An operation never ended. Where the hang watch of `lockstep record` noted a silence, or a flight "
         "recorder was dumped, that is one that was open then, or a collective that some rank never came to "
         "and the others left after 5 s or more. Else it was open for 5 s and for ten times the longest that "
         "its rank ended (after its first step, if it ended any there) when the recording ended or somebody "

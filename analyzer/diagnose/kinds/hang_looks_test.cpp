@@ -51,6 +51,16 @@ TEST(HangLooks, TellWhereTheRankThatNeverCameWasLastSeen) {
   EXPECT_EQ(found.standings[1].where, known);
 }
 
+// The watch for hangs is on by default: nobody has to be told to ask for it.
+TEST(HangLooks, OfDumpsAreAdvisedWhereThereIsARecorderThatLooks) {
+  Job job = absent_rank();
+  job.dumps = Dumps::all;
+  EXPECT_THAT(
+      finding(report_of(job), "hang").remedy,
+      HasSubstr("`lockstep record` writes those of every rank down, Python's and native ones, after a "
+                "silence of 5 minutes"));
+}
+
 TEST(HangLooks, BeforeTheLastOperationsEndTellNothing) {
   Job job = absent_rank();
   look(job, 2, "train (job.py:40)", 1, kLastEnd - 1);
