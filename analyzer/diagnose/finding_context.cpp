@@ -50,13 +50,32 @@ std::string FindingContext::evidence_of(Cause cause) const {
                      format_duration(least->measures.partition[cause]));
 }
 
+std::int64_t FindingContext::moving_ns(const RankReport& rank) const {
+  if (!rank.measures.known) return 0;
+  const std::int64_t all = rank.measures.partition[Cause::transfer];
+  return all - std::min(all, roots.of(rank.rank, rank.begin_ns, rank.end_ns));
+}
+
+std::int64_t FindingContext::moving_ns() const {
+  const std::int64_t all = total(Cause::transfer);
+  return all - std::min(all, roots.all_ns());
+}
+
+std::string FindingContext::describe_root_waits() const {
+  constexpr std::int64_t kPermille = 10;
+  const std::int64_t all = total(Cause::transfer), held = all - moving_ns();
+  if (!is_worth(held, kPermille)) return "";
+  return fmt::format(
+      "of {} that count as transfer, {} are left out: in these the root of a broadcast or a scatter waits until "
+      "its last receiver has come",
+      format_duration(all), format_duration(held));
+}
+
 std::int64_t FindingContext::coverable_transfer() const {
   std::int64_t sum = 0;
-  for (const RankReport& rank : report.ranks) {
-    const Measures& measures = rank.measures;
-    if (!measures.known) continue;
-    sum = saturating_add(sum, std::min(measures.partition[Cause::transfer], measures.compute_alone_ns()));
-  }
+  for (const RankReport& rank : report.ranks)
+    if (rank.measures.known)
+      sum = saturating_add(sum, std::min(moving_ns(rank), rank.measures.compute_alone_ns()));
   return sum;
 }
 

@@ -75,6 +75,9 @@ void add_findings(const Diagnosis& diagnosis, Report& report, const std::stop_to
       context.all_windows_ns = saturating_add(context.all_windows_ns, rank.measures.window_ns);
     context.on_cpu = context.on_cpu && rank.device == "cpu";
   }
+  for (RankReport& rank : report.ranks)
+    rank.root_wait_ns =
+        rank.measures.known ? rank.measures.partition[Cause::transfer] - context.moving_ns(rank) : 0;
   std::vector<Finding> findings;
   for (const FindingRule* const rule : finding_rules()) {
     throw_if_stopped(stop);

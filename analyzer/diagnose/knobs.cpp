@@ -46,28 +46,36 @@ std::string overlap_knobs(Operation operation) {
   }
 }
 
-std::string overlap_knobs(const Report& report, const ActivationGroups& activations) {
+OverlapKnobs overlap_knobs(const Report& report, const ActivationGroups& activations,
+                           const RootWaits& roots) {
   std::map<Operation, std::int64_t> transfer;
-  std::int64_t total = 0, of_activations = 0;
+  std::int64_t total = 0, of_activations = 0, of_small_broadcasts = 0;
   for (const CollectiveReport& collective : report.collectives) {
     const bool is_of_activations = activations.has(collective);
+    const bool is_small_broadcast = collective.operation == Operation::broadcast && collective.bytes &&
+                                    *collective.bytes <= kTinyOperation;
     for (const CollectiveRank& rank : collective.ranks) {
       std::int64_t& sum = is_of_activations                         ? of_activations
+                          : is_small_broadcast                      ? of_small_broadcasts
                           : is_point_to_point(collective.operation) ? transfer[Operation::send_recv]
                                                                     : transfer[collective.operation];
-      sum = saturating_add(sum, rank.transfer_ns);
-      total = saturating_add(total, rank.transfer_ns);
+      const std::int64_t moving = rank.transfer_ns - roots.in(rank);
+      sum = saturating_add(sum, moving);
+      total = saturating_add(total, moving);
     }
   }
   const auto is_worth_mentioning = [&](std::int64_t ns) { return ns > 0 && ns >= total / kWorthMentioning; };
-  std::string all = is_worth_mentioning(of_activations) ? kOverlapOfActivations : "";
+  OverlapKnobs knobs;
+  std::string& all = knobs.start_earlier;
+  if (is_worth_mentioning(of_activations)) all = kOverlapOfActivations;
   for (const Operation operation :
        {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter, Operation::send_recv}) {
     // A loss that is summed over the ranks is no reason to speak of gradient buckets.
     if (!is_worth_mentioning(transfer[operation])) continue;
     all += (all.empty() ? "" : "; ") + overlap_knobs(operation);
   }
-  return all;
+  knobs.broadcasts_little = is_worth_mentioning(of_small_broadcasts);
+  return knobs;
 }
 
 }  // namespace lockstep::analyzer

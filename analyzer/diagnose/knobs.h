@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/diagnose/group_roles.h"
+#include "analyzer/diagnose/root_waits.h"
 #include "analyzer/report/report.h"
 
 namespace lockstep::analyzer {
@@ -19,7 +20,19 @@ std::string overlap_knobs(Operation operation);
 inline constexpr const char* kOverlapOfActivations =
     "tensor parallelism in pieces, under its matrix products (torchtitan: "
     "parallelism.enable_async_tensor_parallel; Megatron: --tp-comm-overlap)";
-// Of every kind that takes a tenth of all transfer in this report, one after the other.
-std::string overlap_knobs(const Report& report, const ActivationGroups& activations);
+// What to do without where small operations are broadcast: these no bucket and no prefetch starts earlier.
+inline constexpr const char* kFewerSmallBroadcasts =
+    "DDP(broadcast_buffers=False) where these are buffers that need not be equal on all ranks, "
+    "ZeroRedundancyOptimizer(parameters_as_bucket_view=True) where they are its parameters, or less often";
+// Of so little the time is that of starting it.
+inline constexpr std::int64_t kTinyOperation = 64 << 10;
+
+// Of every kind that takes a tenth of all transfer in this report, without what roots wait in it for their
+// receivers.
+struct OverlapKnobs {
+  std::string start_earlier;       // one after the other; "" for those that have no knob
+  bool broadcasts_little = false;  // kFewerSmallBroadcasts
+};
+OverlapKnobs overlap_knobs(const Report& report, const ActivationGroups& activations, const RootWaits& roots);
 
 }  // namespace lockstep::analyzer

@@ -41,6 +41,13 @@ std::string describe_loss(std::int64_t lost_ns, std::int64_t of_the_others_ns, s
       format_duration(lost_ns), format_duration(of_the_others_ns), format_duration(own_ns));
 }
 
+std::string describe_held_roots(std::int64_t held_ns) {
+  return fmt::format(
+      "besides, roots of broadcasts or scatters stood in these for {} until it, their last receiver, had come: that "
+      "counts as transfer, and not as lost here",
+      format_duration(held_ns));
+}
+
 std::string describe_lateness(const LatenessReport& lateness, const RankLateness& late) {
   return fmt::format(
       "over {} steps it is ready {} later than the median of the others, {} of a step; from block to block "

@@ -15,6 +15,10 @@ std::string describe_waiting(const Report& report, const BlameReport& blame, con
 // What a finding counts as lost: of the others who wait, and of the rank itself. "the 48.1 s lost are …".
 std::string describe_loss(std::int64_t lost_ns, std::int64_t of_the_others_ns, std::int64_t own_ns);
 
+// Of a rank that roots of broadcasts wait for, which is no waiting by definition (root_waits.h): of all
+// steps.
+std::string describe_held_roots(std::int64_t held_ns);
+
 // Of a rank that is late throughout the steps that were judged.
 std::string describe_lateness(const LatenessReport& lateness, const RankLateness& late);
 

@@ -31,10 +31,12 @@ std::set<std::string> hosts_of(const CollectiveReport& collective, const HostOfR
   return met;
 }
 
-void add_transfer(const CollectiveReport& collective, std::int64_t& transfer_ns, std::int64_t& exposed_ns) {
+void add_transfer(const CollectiveReport& collective, const RootWaits& roots, std::int64_t& transfer_ns,
+                  std::int64_t& exposed_ns) {
   for (const CollectiveRank& rank : collective.ranks) {
-    transfer_ns = saturating_add(transfer_ns, rank.transfer_ns);
-    exposed_ns = saturating_add(exposed_ns, rank.exposed_transfer_ns());
+    const std::int64_t held = roots.in(rank);
+    transfer_ns = saturating_add(transfer_ns, rank.transfer_ns - held);
+    exposed_ns = saturating_add(exposed_ns, std::max<std::int64_t>(0, rank.exposed_transfer_ns() - held));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/diagnose/root_waits.h"
 #include "analyzer/report/report.h"
 
 namespace lockstep::analyzer {
@@ -17,8 +18,10 @@ using HostOfRank = std::map<std::int32_t, std::string>;
 HostOfRank hosts_of(const Report& report);
 // Of an operation's ranks that left a trace; empty where one's host is not known.
 std::set<std::string> hosts_of(const CollectiveReport& collective, const HostOfRank& hosts);
-// Adds what the operation's ranks transferred, and of that what no compute hid.
-void add_transfer(const CollectiveReport& collective, std::int64_t& transfer_ns, std::int64_t& exposed_ns);
+// Adds what the operation's ranks transferred, and of that what no compute hid; of a root without its waiting
+// for receivers.
+void add_transfer(const CollectiveReport& collective, const RootWaits& roots, std::int64_t& transfer_ns,
+                  std::int64_t& exposed_ns);
 
 struct TransferBetweenHosts {
   std::vector<std::string> hosts;    // of these operations' ranks, sorted

@@ -19,8 +19,7 @@ Loss loss_in(const CollectiveReport& collective, Cause cause, const RootWaits& r
   Loss most;
   for (const CollectiveRank& rank : collective.ranks) {
     if (!rank.hidden_known) continue;
-    const std::int64_t ns = cause == Cause::transfer ? rank.exposed_transfer_ns() -
-                                                           roots.of(rank.rank, rank.arrival_ns, rank.end_ns)
+    const std::int64_t ns = cause == Cause::transfer ? rank.exposed_transfer_ns() - roots.in(rank)
                                                      : rank.wait_ns - std::min(rank.wait_ns, rank.hidden_ns);
     if (ns > most.ns) most = {ns, rank.rank};
   }

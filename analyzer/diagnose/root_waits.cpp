@@ -42,14 +42,19 @@ RootWaits::RootWaits(const Job& job, const Report& report) : origin_ns_(report.o
   const Traces traces = traces_of(job);
   std::map<std::int32_t, std::vector<Interval>> held;
   std::map<std::int64_t, std::int64_t> last_arrivals;  // of the operations that hold their root, by id
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Interval>>
+      held_for;  // by last receiver and root
   for (const CollectiveReport& collective : report.collectives) {
     const CollectiveRank* const root = root_of(traces, collective);
     if (root == nullptr) continue;
-    std::int64_t last = 0;
-    for (const CollectiveRank& rank : collective.ranks) last = std::max(last, rank.arrival_ns);
+    const CollectiveRank& receiver =
+        *std::ranges::max_element(collective.ranks, {}, &CollectiveRank::arrival_ns);
+    const std::int64_t last = receiver.arrival_ns;
     if (root->arrival_ns >= last || last >= root->end_ns) continue;
     last_arrivals[collective.id] = last;
-    held[root->rank].push_back({origin_ns_ + root->arrival_ns, origin_ns_ + last});
+    const Interval until_it_came{origin_ns_ + root->arrival_ns, origin_ns_ + last};
+    held[root->rank].push_back(until_it_came);
+    held_for[{receiver.rank, root->rank}].push_back(until_it_came);
     std::int64_t& sum = by_operation_[collective.operation];
     sum = saturating_add(sum, last - root->arrival_ns);
   }
@@ -70,6 +75,11 @@ RootWaits::RootWaits(const Job& job, const Report& report) : origin_ns_(report.o
       busy = unite(compute_of(*trace->second), busy);
     by_rank_[rank] = subtract(IntervalSet::from(std::move(intervals)), busy);
   }
+  for (auto& [ranks, intervals] : held_for) {
+    const auto& [receiver, root] = ranks;
+    std::int64_t& sum = by_receiver_[receiver];
+    sum = saturating_add(sum, intersect(IntervalSet::from(std::move(intervals)), by_rank_[root]).measure());
+  }
   for (const RankReport& rank : report.ranks)
     all_ns_ = saturating_add(all_ns_, of(rank.rank, rank.begin_ns, rank.end_ns));
 }
@@ -77,6 +87,16 @@ RootWaits::RootWaits(const Job& job, const Report& report) : origin_ns_(report.o
 std::int64_t RootWaits::of(Operation operation) const {
   const auto found = by_operation_.find(operation);
   return found == by_operation_.end() ? 0 : found->second;
+}
+
+std::int64_t RootWaits::in(const CollectiveRank& rank) const {
+  // What it waits for in another operation meanwhile is no part of that one's transfer.
+  return std::min(rank.transfer_ns, of(rank.rank, rank.arrival_ns + rank.wait_ns, rank.end_ns));
+}
+
+std::int64_t RootWaits::for_receiver(std::int32_t rank) const {
+  const auto found = by_receiver_.find(rank);
+  return found == by_receiver_.end() ? 0 : found->second;
 }
 
 std::int64_t RootWaits::of(std::int32_t rank, std::int64_t begin_ns, std::int64_t end_ns) const {

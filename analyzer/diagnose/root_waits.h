@@ -25,11 +25,16 @@ class RootWaits {
   std::int64_t all_ns() const { return all_ns_; }
   // Over all operations of a kind, computed beside or not.
   std::int64_t of(Operation operation) const;
+  // Of an operation's transfer on one rank; 0 unless it is the root there.
+  std::int64_t in(const CollectiveRank& rank) const;
+  // Of all that, what ended when this rank came, the last receiver.
+  std::int64_t for_receiver(std::int32_t rank) const;
 
  private:
   std::int64_t origin_ns_ = 0;                   // of the report's time
   std::map<std::int32_t, IntervalSet> by_rank_;  // in aligned time
   std::map<Operation, std::int64_t> by_operation_;
+  std::map<std::int32_t, std::int64_t> by_receiver_;
   std::int64_t all_ns_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/diagnose/test_reports.h"
+#include "analyzer/report/text.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -46,6 +47,24 @@ TEST(RootWaits, IsTheTimeBeforeTheLastReceiverComes) {
   EXPECT_EQ(roots.of(Operation::scatter), 0);
   EXPECT_EQ(roots.of(0, report.ranks[0].begin_ns, report.ranks[0].begin_ns + 30 * us), 30 * us);
   EXPECT_EQ(roots.of(1, report.ranks[1].begin_ns, report.ranks[1].end_ns), 0);
+  EXPECT_EQ(roots.for_receiver(2), 80 * us);
+  EXPECT_EQ(roots.for_receiver(1), 0) << "another one came later";
+  ASSERT_EQ(report.collectives.size(), 1U);
+  for (const CollectiveRank& rank : report.collectives[0].ranks)
+    EXPECT_EQ(roots.in(rank), rank.rank == 0 ? 80 * us : 0);
+}
+
+TEST(RootWaits, AreSaidOfWhatCountsAsTransfer) {
+  TextOptions options;
+  options.page.width = 200;
+  const Report report = report_of(job_of({.arrivals = {10, 50, 90}, .root_end = 100}).build());
+  EXPECT_EQ(report.ranks[0].root_wait_ns, 80 * us);
+  EXPECT_EQ(report.ranks[1].root_wait_ns, 0);
+  EXPECT_THAT(
+      to_text(report, options),
+      HasSubstr("150 µs counts as transfer, 80.0 µs of it of roots of broadcasts or scatters that wait"));
+  const Report late = report_of(job_of({.arrivals = {90, 50, 10}, .root_end = 100}).build());
+  EXPECT_THAT(to_text(late, options), HasSubstr(" moves data. "));
 }
 
 TEST(RootWaits, IsNoneWhereTheRootDidNotNeedThem) {

@@ -81,6 +81,9 @@ struct RankReport {
   } activities;
   std::int64_t begin_ns = 0;  // of the whole window
   std::int64_t end_ns = 0;
+  // Of its exposed transfer in steady training, as the root of broadcasts or scatters before its last
+  // receiver had come (docs/metrics.md); the verdict says it.
+  std::int64_t root_wait_ns = 0;
   bool damaged = false;  // device activities of some time are lost
   std::optional<OverlapPrice> overlap_price =
       std::nullopt;  // absent: too few activities of which it can be told

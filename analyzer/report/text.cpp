@@ -154,6 +154,7 @@ Totals totals_of(const Report& report) {
     totals.exposed_ns += m.exposed_communication_ns;
     totals.wait_ns += wait_of(m);
     totals.exposed_wait_ns += exposed_wait_of(m);
+    totals.root_wait_ns += rank.root_wait_ns;
     for (std::size_t i = 0; i < kCauseCount; ++i) totals.partition.ns[i] += m.partition.ns[i];
   }
   return totals;

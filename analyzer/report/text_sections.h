@@ -18,6 +18,7 @@ struct Totals {
   std::int64_t exposed_ns = 0;
   std::int64_t wait_ns = 0;  // all waits: of collectives and p2p, exposed and hidden
   std::int64_t exposed_wait_ns = 0;
+  std::int64_t root_wait_ns = 0;  // RankReport::root_wait_ns
   Partition partition;
 };
 Totals totals_of(const Report& report);

@@ -156,10 +156,15 @@ void print_reservations(const Report& report, const Totals& totals, Page& page) 
   print_lacking_steps(report, totals, page);
 }
 
-// "22.9 s moves data", and what may be either.
+// "22.9 s moves data", and what may be either; or of how much the definition alone says so.
 std::string describe_transfer(const Report& report, const Totals& totals) {
   const std::int64_t moved = totals.communication_ns - totals.wait_ns;
   const std::int64_t doubtful = std::min(moved, transfer_totals(report).doubtful_ns);
+  constexpr std::int64_t kWorth = 100;  // a hundredth of all time
+  if (doubtful == 0 && totals.root_wait_ns > 0 && totals.root_wait_ns >= totals.window_ns / kWorth)
+    return fmt::format(
+        "; {} counts as transfer, {} of it of roots of broadcasts or scatters that wait for their receivers. ",
+        format_duration(moved), format_duration(std::min(moved, totals.root_wait_ns)));
   if (doubtful == 0) return fmt::format("; {} moves data. ", format_duration(moved));
   return fmt::format(
       "; {} moves data, and {} is in operations without a record of every rank: waiting or moving, nobody "

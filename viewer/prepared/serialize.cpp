@@ -46,7 +46,7 @@ void serialize(Archive& archive, RankReport::Activities& a) {
 template <class Archive>
 void serialize(Archive& archive, RankReport& r) {
   archive(r.rank, r.host, r.device, r.measures, r.dropped_events, r.clock, r.activities, r.begin_ns, r.end_ns,
-          r.damaged, r.overlap_price);
+          r.root_wait_ns, r.damaged, r.overlap_price);
 }
 template <class Archive>
 void serialize(Archive& archive, Warning& w) {

@@ -153,8 +153,7 @@ void find_small_buckets(const FindingContext& context, const BucketSteps& bucket
   if (latency < transfer) return;
   const double saved_a_step = latency * static_cast<double>(buckets.per_step - kGoodBuckets);
   const double saved = saved_a_step * static_cast<double>(buckets.steps * context.report.ranks.size());
-  const auto lost =
-      static_cast<std::int64_t>(std::min(saved, static_cast<double>(context.total(Cause::transfer))));
+  const auto lost = static_cast<std::int64_t>(std::min(saved, static_cast<double>(context.moving_ns())));
   if (!context.is_worth(lost, kBucketPermille)) return;
   Finding finding = kBucketsTooSmall.make();
   finding.evidence = {

@@ -229,13 +229,9 @@ std::string_view how_to_move_less(const FindingContext& context, const LongestTr
     return "send it in bfloat16, or less often";
   if (is_point_to_point(longest.operation)) return "smaller activations, in bfloat16";
   // Of so little the time is that of starting it, and these are no gradients.
-  constexpr std::int64_t kTiny = 64 << 10;
-  const bool is_tiny = longest.is_mostly_of_small(kTiny);
+  const bool is_tiny = longest.is_mostly_of_small(kTinyOperation);
   if (longest.operation == Operation::broadcast)
-    return is_tiny
-               ? "DDP(broadcast_buffers=False) where these are buffers that need not be equal on all ranks, "
-                 "ZeroRedundancyOptimizer(parameters_as_bucket_view=True) where they are its parameters, or less often"
-               : "gradient accumulation, parameters in bfloat16";
+    return is_tiny ? kFewerSmallBroadcasts : "gradient accumulation, parameters in bfloat16";
   const auto steps = static_cast<std::int64_t>(context.steps.steps.size());
   const bool are_many = steps > 0 && longest.count >= 4 * steps;
   if (longest.operation == Operation::all_gather)
@@ -322,21 +318,18 @@ Words words_for(const FindingContext& context, const LongestTransfer& longest, b
 
 void find_exposed_transfer(const FindingContext& context, std::vector<Finding>& findings) {
   const TransferBetweenHosts between_hosts = transfer_between_hosts(context.report);
-  const std::int64_t all = context.total(Cause::transfer), held = std::min(all, context.roots.all_ns());
-  if (!context.is_left_over(findings, Cause::transfer, all - held, between_hosts.is_most())) return;
+  const std::int64_t lost = context.moving_ns();
+  if (!context.is_left_over(findings, Cause::transfer, lost, between_hosts.is_most())) return;
   const LongestTransfer longest = longest_transfer(context.report, context.roots, context.activations);
   const Words words = words_for(context, longest, between_hosts.is_most(), between_hosts.is_slow());
   Finding finding = context.all_of_its_cause(words.kind);
   finding.title = words.title;
   if (context.on_cpu && words.kind.code == kExposedTransfer.code && knows_no_computation(context))
     finding.title = "data moves; of what is computed beside it the trace knows hardly anything";
-  finding.lost_ns = all - held;
-  if (context.is_worth(held, 10)) {
+  finding.lost_ns = lost;
+  if (const std::string left_out = context.describe_root_waits(); !left_out.empty()) {
     finding.evidence.front() += ", with the time in which roots wait for receivers";
-    finding.evidence.push_back(fmt::format(
-        "of {} that count as transfer, {} are left out: in these the root of a broadcast or a scatter waits until "
-        "its last receiver has come, which is no link's fault",
-        format_duration(all), format_duration(held)));
+    finding.evidence.push_back(left_out + ", which is no link's fault");
   }
   if (longest.count > 0) finding.evidence.push_back(describe(longest));
   if (between_hosts.is_most()) finding.evidence.push_back(describe(between_hosts));

@@ -150,7 +150,7 @@ struct Loss {
 class Losses {
  public:
   explicit Losses(const FindingContext& context)
-      : paths_(context.diagnosis.job.paths), hosts_(hosts_of(context.report)) {
+      : paths_(context.diagnosis.job.paths), roots_(context.roots), hosts_(hosts_of(context.report)) {
     for (const CollectiveReport& operation : context.report.collectives) add(operation);
   }
 
@@ -180,10 +180,7 @@ class Losses {
     }
     Loss& loss = losses_[use->second];
     ++loss.operations;
-    for (const CollectiveRank& rank : operation.ranks) {
-      loss.transfer_ns = saturating_add(loss.transfer_ns, rank.transfer_ns);
-      loss.exposed_ns = saturating_add(loss.exposed_ns, rank.exposed_transfer_ns());
-    }
+    add_transfer(operation, roots_, loss.transfer_ns, loss.exposed_ns);
   }
 
   // The slowest part of an operation holds up the whole of it: what crosses hosts is set against what crosses
@@ -205,6 +202,7 @@ class Losses {
   }
 
   const std::vector<ChannelPath>& paths_;
+  const RootWaits& roots_;
   HostOfRank hosts_;
   std::map<Members, Kind> uses_;
   std::map<Kind, Loss> losses_{

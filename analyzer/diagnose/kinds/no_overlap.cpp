@@ -26,11 +26,14 @@ constexpr Explanation kNoOverlapExplained{
     .meaning = "Communication and computation take turns, although one could hide the other.",
     .found =
         "Compute covers at most 1 % of communication, and the exposed transfer that it could cover reaches 5 "
-        "% of all time.",
+        "% of all time. What the root of a broadcast or a scatter waits for its last receiver counts as transfer "
+        "(docs/metrics.md) and is left out here.",
     .wrong =
         "The operations depend on each other: there is no computation that could run meanwhile (tensor "
         "parallelism within a layer).",
-    .lost = "the exposed transfer that compute could cover",
+    .lost =
+        "the exposed transfer that compute could cover, without the time in which roots of broadcasts and scatters "
+        "wait for their last receiver",
     .remedies = kNoOverlapRemedies,
 };
 constexpr FindingKind kNoOverlap{
@@ -75,9 +78,18 @@ void find_lack_of_overlap(const FindingContext& context, std::vector<Finding>& f
       fmt::format("compute covers {} of {} of communication ({})", format_duration(overlap),
                   format_duration(communication), format_share(overlap, communication)),
       fmt::format("{} of transfer is exposed that compute could cover", format_duration(lost))};
-  const std::string knobs = overlap_knobs(context.report, context.activations);
-  finding.remedy = "start communication before its result is needed: " + knobs + (knobs.empty() ? "" : "; ") +
-                   "async_op=True with wait() at the first use";
+  if (std::string left_out = context.describe_root_waits(); !left_out.empty())
+    finding.evidence.push_back(std::move(left_out));
+  const OverlapKnobs knobs = overlap_knobs(context.report, context.activations, context.roots);
+  // DDP starts its broadcasts of buffers itself, right before they are used.
+  if (knobs.start_earlier.empty() && knobs.broadcasts_little)
+    finding.remedy = fmt::format("broadcast less: {}", kFewerSmallBroadcasts);
+  else
+    finding.remedy = fmt::format(
+        "start communication before its result is needed: {}{}async_op=True with wait() at the first use{}{}",
+        knobs.start_earlier, knobs.start_earlier.empty() ? "" : "; ",
+        knobs.broadcasts_little ? "; of small broadcasts fewer: " : "",
+        knobs.broadcasts_little ? kFewerSmallBroadcasts : "");
   finding.lost_ns = lost;
   findings.push_back(std::move(finding));
 }

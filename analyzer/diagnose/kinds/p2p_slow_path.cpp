@@ -63,7 +63,7 @@ void find_slow_messages(const FindingContext& context, std::vector<Finding>& fin
       continue;
     }
     within.messages.push_back(*collective.busbw_wire_gbps);
-    add_transfer(collective, within.message_transfer_ns, within.message_exposed_ns);
+    add_transfer(collective, context.roots, within.message_transfer_ns, within.message_exposed_ns);
   }
   if (within.messages.size() < kLeastOperations || within.collectives.size() < kLeastOperations) return;
   const double messages = lower_median(within.messages), collectives = lower_median(within.collectives);

@@ -139,6 +139,8 @@ constexpr FindingKind kSlowLinkOfRank{
 constexpr auto kStragglerKinds = std::to_array<const FindingKind*>(
     {&kStragglerPersistent, &kStragglerSince, &kStragglerPeriodic, &kSlowLinkOfRank});
 
+constexpr std::int64_t kRootPermille = 10;
+
 // When a rank is late, and how the finding says it.
 struct When {
   const FindingKind* kind = nullptr;
@@ -264,6 +266,8 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   finding.evidence.insert(finding.evidence.end(), reason.evidence.begin(), reason.evidence.end());
   finding.evidence.push_back(describe_waiting(context.report, blame, context.scheduled));
   if (own_ns > 0) finding.evidence.push_back(describe_loss(finding.lost_ns, of_the_others, own_ns));
+  if (const std::int64_t held = context.roots.for_receiver(late.rank); context.is_worth(held, kRootPermille))
+    finding.evidence.push_back(describe_held_roots(held));
   if (waited_in_windows < blame.exposed_ns) finding.evidence.emplace_back(kOnlyKnownSteps);
   if (!blame.root_cause.empty() && !is_link && !is_of_host(reason.code) && reason.code != "loads_data" &&
       !reason.names_line)

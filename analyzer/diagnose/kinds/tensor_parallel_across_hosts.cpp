@@ -70,9 +70,9 @@ void find_tensor_parallel_across_hosts(const FindingContext& context, std::vecto
     if (!group) continue;
     ++group->count;
     group->hosts.insert(met.begin(), met.end());
-    add_transfer(collective, group->transfer_ns, group->exposed_ns);
+    add_transfer(collective, context.roots, group->transfer_ns, group->exposed_ns);
     ++all.count;
-    add_transfer(collective, all.transfer_ns, all.exposed_ns);
+    add_transfer(collective, context.roots, all.transfer_ns, all.exposed_ns);
   }
   std::erase_if(groups, [](const auto& group) { return !group.second; });
   if (groups.empty() || !context.is_worth(all.exposed_ns, kTensorPermille)) return;
