@@ -38,7 +38,8 @@ constexpr Explanation kBlockedInComputeExplained{
         "four fifths of it, and most of all ranks in four of five steps. On a host with too few cores "
         "(cores_shared) it has to reach 5 %, and a rank is named only by a line of Python that it is longer "
         "in than the others, and for a tenth of its time: a thread that has no core may keep the others "
-        "waiting.",
+        "waiting. Where none is named so and one rank has nine tenths of it, the title says which one that is, "
+        "which does not say that it is at fault.",
     .wrong =
         "The work was done by threads that Lockstep does not count to the rank's (a pool of another process, "
         "a device that no lane names).",
@@ -195,10 +196,15 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
   const std::optional<SlowPlace> place =
       is_one ? where_it_stood(context, most.rank, off(most)) : std::nullopt;
   const bool is_its_line = place && kOfWindow * off(most) >= most.measures.window_ns;
-  if (is_one && (!short_of_cores || is_its_line) && is_steps_own(context, asleep, most.rank)) {
+  const bool is_named =
+      is_one && (!short_of_cores || is_its_line) && is_steps_own(context, asleep, most.rank);
+  const bool is_nearly_all_of_one = is_one && off(most) >= lost - lost / 10;
+  if (is_named || is_nearly_all_of_one) {
     finding.title = fmt::format("rank {} sleeps or is blocked in the middle of its computation", most.rank);
-    if (place) finding.title += fmt::format(", in `{}`", place->place);
     finding.rank = most.rank;
+  }
+  if (is_named) {
+    if (place) finding.title += fmt::format(", in `{}`", place->place);
     finding.accuses = Accused::rank;
   }
   finding.evidence = {fmt::format(

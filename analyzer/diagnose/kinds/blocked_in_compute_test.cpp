@@ -78,11 +78,23 @@ TEST(Findings, OneRankThatSleepsIsNamed) {
   EXPECT_THAT(blocked.evidence[0], HasSubstr("15.0 %"));
 }
 
-TEST(Findings, OneLongPauseNamesNobody) {
+// Seen: "ranks sleep", where 745 of 754 ms were one rank's, in few of its steps.
+TEST(Findings, OneLongPauseIsOneRanksAndNotItsFault) {
   JobBuilder once = job_of(0, 150);
   std::vector<TimeSpan>& off = once.rank(1).trace().off_cpu;
   off.resize(4);  // the rest of the gaps is something else
   const Finding blocked = finding(report_of(once), "blocked_in_compute");
+  EXPECT_EQ(blocked.title, "rank 1 sleeps or is blocked in the middle of its computation");
+  EXPECT_EQ(blocked.accuses, Accused::job);
+  EXPECT_EQ(blocked.rank, 1);
+}
+
+// Rank 1 has six sevenths: more than four fifths, and less than nine tenths.
+TEST(Findings, PausesOfSeveralRanksAreNoOnesAlone) {
+  JobBuilder job = job_of(25, 150);
+  for (int rank = 0; rank < 2; ++rank) job.rank(rank).trace().off_cpu.resize(4);
+  const Finding blocked = finding(report_of(job), "blocked_in_compute");
+  EXPECT_EQ(blocked.title, "ranks sleep or are blocked in the middle of their computation");
   EXPECT_EQ(blocked.accuses, Accused::job);
   EXPECT_EQ(blocked.rank, std::nullopt);
 }
