@@ -236,17 +236,19 @@ bool has_heavy_stage(const Report& report, std::int32_t rank) {
   });
 }
 
-// One rank may be late, and these steps do not settle it.
+// One rank may be late, and these steps do not settle it. Nor do they which one: whom the others wait longer
+// than is said as a figure, and named for nothing but what a finding says of its stage.
 void print_unsettled(const Report& report, const UnsettledLateness& unsettled, Page& page) {
   const RankLateness& rank = *unsettled.rank;
   Line line;
+  const bool is_named = has_heavy_stage(report, rank.rank);
   line.text("Whether ")
-      .bold(fmt::format("rank {}", rank.rank))
+      .bold(is_named ? fmt::format("rank {}", rank.rank) : "one of the ranks")
       .text(fmt::format(
-          " is late{} can't be told: in the mean of {} steps the others wait {} longer than it "
+          " is late{} can't be told: in the mean of {} steps the others wait {} longer than {} "
           "({} of a step), {}.",
-          has_heavy_stage(report, rank.rank) ? " beyond what its stage computes more" : "",
-          report.lateness.steps, format_duration(rank.mean_ns),
+          is_named ? " beyond what its stage computes more" : "", report.lateness.steps,
+          format_duration(rank.mean_ns), is_named ? "it" : fmt::format("rank {}", rank.rank),
           format_share(rank.mean_ns, report.lateness.step_ns),
           unsettled.within_clock_error
               ? fmt::format("and the clocks may be off by {}", format_duration(rank.clock_error_ns))

@@ -88,6 +88,28 @@ TEST(TextBlame, WhereNothingTellsOfCoresItSaysWhatToRecord) {
               HasSubstr("its communication threads wait for a core, of which nothing is recorded"));
 }
 
+// Seen: "Whether rank 1 is late can't be told" was read as a suspicion, where rank 2 had the larger batch.
+TEST(TextBlame, WhereTheStepsDoNotSettleItNoRankIsSuspected) {
+  Report report = with_one_late_rank(NotAccused::cores_shared);
+  RankLateness& rank = report.lateness.ranks[0];
+  rank.is_late = false;
+  rank.share = 0.12;
+  rank.chance = 0.006;
+  rank.mean_ns = 1'200'000;
+  rank.movement_ns = 1'000'000;
+  EXPECT_THAT(
+      text_of(report, 400),
+      HasSubstr("Whether one of the ranks is late can't be told: in the mean of 40 steps the others wait "
+                "1.20 ms longer than rank 2 (12.0 % of a step), which moves by 1.00 ms from"));
+  Finding heavy;
+  heavy.topic = Topic::heavy_stage;
+  heavy.rank = 2;
+  heavy.severity = "note";
+  report.findings = {heavy};
+  EXPECT_THAT(text_of(report, 400),
+              HasSubstr("Whether rank 2 is late beyond what its stage computes more can't be told"));
+}
+
 TEST(TextBlame, ARankThatNoFindingNamesIsNotBlamed) {
   Report report = with_one_late_rank(NotAccused::little_lost);
   const std::string little = text_of(report, 200);
