@@ -264,7 +264,9 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
         format_duration(growth->first_third_ns), cause ? "longer" : "later",
         when.begins.empty() ? "the steps" : "these steps", format_duration(growth->last_third_ns)));
   finding.evidence.insert(finding.evidence.end(), reason.evidence.begin(), reason.evidence.end());
-  finding.evidence.push_back(describe_waiting(context.report, blame, context.scheduled));
+  // Of a rhythm most of it may lie between its steps; what is lost does not.
+  finding.evidence.push_back((when.period > 0 ? "over all steps " : "") +
+                             describe_waiting(context.report, blame, context.scheduled));
   if (own_ns > 0) finding.evidence.push_back(describe_loss(finding.lost_ns, of_the_others, own_ns));
   if (const std::int64_t held = context.roots.for_receiver(late.rank); context.is_worth(held, kRootPermille))
     finding.evidence.push_back(describe_held_roots(held));

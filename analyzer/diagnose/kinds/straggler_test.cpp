@@ -123,6 +123,7 @@ TEST(Findings, LatenessOnceInTenStepsHasItsPeriodAndItsCause) {
   EXPECT_EQ(periodic.reason, "computes_longer");
   EXPECT_THAT(periodic.title, HasSubstr("every 10 steps rank 2 computes 9"));
   EXPECT_THAT(periodic.evidence.at(0), HasSubstr("late once in 10 steps, from step 4 on, 20 times"));
+  EXPECT_THAT(periodic.evidence, Contains(HasSubstr("over all steps the others waited ")));
   EXPECT_THAT(periodic.remedy, HasSubstr("look for what rank 2 does once in 10 steps"));
   EXPECT_THAT(codes_of(report.findings), Not(Contains("straggler_persistent")));
 }
