@@ -339,8 +339,9 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
                     step_numbers(in_steps.longest), format_duration(in_steps.longest.ns)));
   if (behind.longest_ns > 0)
     finding.evidence.push_back(
-        fmt::format("{} of it comes after the last step: once in a run, however many steps that has",
-                    format_duration(behind.longest_ns)));
+        fmt::format("{} of it comes after the last step: {}", format_duration(behind.longest_ns),
+                    within.times > 0 ? "at the end of the run, or the last of those that come between steps"
+                                     : "whether more steps would bring more of it can't be told"));
   finding.remedy = reason.remedy;
   if (reason.kind == &kCheckpoints) say_what_blocks_of_async_saves(context, finding);
   if (by_mode && !finding.rank) say_what_the_mode_tells(finding, how_much);
