@@ -205,7 +205,8 @@ std::string whose_share(const HostShortage& shortage) {
   if (shortage.busy > 2) return "on the median rank ";
   // Of two the one that waits for a core less; the others hardly run, where there are others.
   const bool are_two = shortage.busy == 2 && shortage.ranks.size() == 2;
-  return fmt::format("on rank {}{} ", shortage.share_of, are_two ? ", which waits for one less," : "");
+  return fmt::format("on rank {}{} ", shortage.share_of,
+                     are_two ? ", which of the two waits less for cores," : "");
 }
 
 void find_cores_shared(const FindingContext& context, std::vector<Finding>& findings) {
