@@ -151,6 +151,12 @@ def exact_sentences(rows):
         counts.append(f"{words} in {len(judged) - len(wrong)}")
         failing += [f"{row['program']}, {row['fault'] or 'healthy'}, {row['cores']}, run {row['number']}" for row in wrong]
     text = f"Of {len(judged)} runs, healthy and with a fault planted, {counts[0]}, {counts[1]}, and {counts[2]}."
+    pipelines = [row for row in rows if "pipeline_told" in row]
+    untold = [f"{row['program']}, {row['fault'] or 'healthy'}, {row['cores']}, run {row['number']}" for row in pipelines if not row["pipeline_told"]]
+    if pipelines:
+        text += (f" Of {len(pipelines)} runs of pipelines stages, microbatches, chunks, schedule and its ideal bubble are told as the program has "
+                 f"them in {len(pipelines) - len(untold)}.")
+    failing += untold
     return text + (f" The others: {'; '.join(dict.fromkeys(failing))}." if failing else "") + "\n"
 
 

@@ -47,6 +47,9 @@ timed = {**real, "rows": [{**real["rows"][0], **EXACT}, {**real["rows"][0], **IN
 holds(page({"real.json": timed}), "| all is well | 2 of 2 | checkpoint, evaluation: 1 of 2 (else: compilation) |",
       "Of 3 runs, healthy and with a fault planted, every rank's account sums exactly to the wall time in 2, the causes of every step sum "
       "exactly to its window in 3, and the headline is over the steady steps in 2. The others: ddp, healthy, busy, run 1.")
+told = {**real, "rows": [{**real["rows"][0], **EXACT, "pipeline_told": True}, {**real["rows"][0], **EXACT, "number": 1, "pipeline_told": False}]}
+holds(page({"real.json": told}), "Of 2 runs of pipelines stages, microbatches, chunks, schedule and its ideal bubble are told as the program has them in "
+      "1. The others: ddp, healthy, busy, run 1.")
 holds(page({"real.json": {**real, "rows": [{**real["rows"][0], **WRONG}]}}), "| 1 of 1 | neither: 0 of 1 (else: checkpoint) |",
       "over the steady steps in 1.\n")
 holds(page({"real.json": {**real, "rows": []}}), "| plain DDP (`ddp.py`) | CPU, Gloo | not measured: not recorded |",

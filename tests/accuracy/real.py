@@ -73,6 +73,11 @@ NOT_MEASURED = {}
 # What programs, and what planted faults, do beside training: the run's account has to name it, and neither saving nor evaluating where
 # there is none. (Some libraries compile by themselves: compilation that is named is not asked for.)
 PHASES = {name: {"checkpoint", "evaluation"} for name in ("hf_trainer", "lightning_ddp", "accelerate_saving", "deepspeed_zero1")}
+# What the programs of pipelines are made of; the ideal is their schedule's share of bubble, (p − 1) / (v · m + p − 1).
+PIPELINES = {**{name: {"schedule": "1f1b", "stages": 2, "microbatches": 4, "chunks": 1, "bubble_ratio_ideal": 1 / 5}
+                for name in ("pipeline", "pippy", "deepspeed_pipeline")},
+             "torchtitan_interleaved": {"schedule": "interleaved", "stages": 2, "microbatches": 4, "chunks": 2,
+                                        "bubble_ratio_ideal": 1 / 9}}
 PHASES_OF_FAULTS = {"compile": {"compilation"}, "checkpoint": {"checkpoint"}}
 # What is planted, the rank that the first finding has to accuse (None: none), what it has to be (code, and reason where that
 # tells), and the programs in which it is planted. The load that keeps the cores busy is planted as well: `cores_shared` may stand
@@ -194,6 +199,13 @@ def judge_times(report, text, program, fault):
             "headline_steady": is_steady}
 
 
+def is_pipeline_told(report, program):
+    """Whether the report has the program's one pipeline, with its stages, microbatches and schedule."""
+    told, made = report["pipeline"], PIPELINES[program]
+    return len(told) == 1 and all(abs(told[0][key] - value) < 1e-9 if isinstance(value, float) else told[0][key] == value
+                                  for key, value in made.items())
+
+
 def judge(options, program, fault, folder):
     report = folder / "report.json"
     done = subprocess.run([str(options.bin / "lockstep"), "analyze", str(folder / "run"), "--width", "120", "--json", str(report)],
@@ -207,6 +219,8 @@ def judge(options, program, fault, folder):
            "accusations": [finding["title"] for finding in findings if accuses(finding)],
            "first": findings[0]["title"] if findings else "nothing is found",
            **judge_times(told, done.stdout, program, fault)}
+    if program in PIPELINES:
+        row["pipeline_told"] = is_pipeline_told(told, program)
     besides = [finding for finding in findings if finding["code"] != "cores_shared"]
     if fault:
         row["named"] = bool(besides) and names(besides[0], fault)
