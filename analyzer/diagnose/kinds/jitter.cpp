@@ -271,8 +271,8 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
   const std::int64_t waited = nobodys - std::min(unjudged.waited_for_ns, nobodys);
   const bool late = std::any_of(lateness.ranks.begin(), lateness.ranks.end(),
                                 [](const RankLateness& rank) { return rank.is_late; });
-  if (!lateness.can_tell || late || !context.report.ranks_missing.empty() ||
-      unjudged.had_most_of(nobodys) || !context.is_left_over(findings, Cause::barrier_wait, waited, false, kWorthPermille))
+  if (!lateness.can_tell || late || !context.report.ranks_missing.empty() || unjudged.had_most_of(nobodys) ||
+      !context.is_left_over(findings, Cause::barrier_wait, waited, false, kWorthPermille))
     return;
   // A finding that names a rank counts its part of the same waiting: what is left is nobody's.
   const Named named = named_as_late(findings);
