@@ -45,7 +45,8 @@ constexpr Explanation kPipelineBubbleExplained{
         "make it smaller.",
     .lost =
         "what is above the ideal (all of the bubble where none is known), less what findings say is lost to "
-        "a stage that is late or sleeps; all of the bubble where the schedule itself costs it",
+        "a stage that is late or sleeps, and what that stage computes beside its passes; all of the bubble where the "
+        "schedule itself costs it",
     .remedies = kPipelineBubbleRemedies,
 };
 constexpr FindingKind kPipelineBubble{
@@ -257,11 +258,13 @@ std::string most_and_least(const PipelineReport& pipeline) {
 }
 
 // What stages compute outside of their passes is bubble in their region, and compute in the table of ranks.
-void say_what_is_computed(const FindingContext& context, const PipelineReport& pipeline, Finding& finding) {
-  constexpr std::int64_t kPart = 10;  // of the stage's bubble
+// By rank, of the pipeline's stages.
+std::map<std::int32_t, std::int64_t> computed_in_bubble(const FindingContext& context,
+                                                        const PipelineReport& pipeline) {
   const Job& job = context.diagnosis.job;
   const std::vector<IntervalSet>& regions = context.diagnosis.pipeline_regions;
   const std::map<std::int32_t, IntervalSet> outside = computed_outside_passes(job, context.report);
+  std::map<std::int32_t, std::int64_t> computed;
   for (const PipelineStage& stage : pipeline.stages_detail) {
     const auto found = outside.find(stage.rank);
     const auto rank = std::find_if(job.ranks.begin(), job.ranks.end(),
@@ -274,13 +277,31 @@ void say_what_is_computed(const FindingContext& context, const PipelineReport& p
       if (step.rank == stage.rank)
         ns = saturating_add(ns, within.measure_within(step.begin_ns + context.report.origin_aligned_ns,
                                                       step.end_ns + context.report.origin_aligned_ns));
-    ns = std::min(ns, stage.bubble_ns);
-    if (ns * kPart < stage.bubble_ns || ns <= 0) continue;
+    computed[stage.rank] = std::min(ns, stage.bubble_ns);
+  }
+  return computed;
+}
+
+void say_what_is_computed(const FindingContext& context, const PipelineReport& pipeline, Finding& finding) {
+  constexpr std::int64_t kPart = 10;  // of the stage's bubble
+  const std::map<std::int32_t, std::int64_t> computed = computed_in_bubble(context, pipeline);
+  for (const PipelineStage& stage : pipeline.stages_detail) {
+    const auto found = computed.find(stage.rank);
+    if (found == computed.end() || found->second * kPart < stage.bubble_ns || found->second <= 0) continue;
     finding.evidence.push_back(fmt::format(
         "rank {} computes for {} outside of its passes: that counts as bubble here, and as compute in "
         "the table of ranks",
-        stage.rank, format_duration(ns)));
+        stage.rank, format_duration(found->second)));
   }
+}
+
+// What late stages compute beside their passes: their own doing, which the findings about them name.
+std::int64_t computed_by_late_stages(const FindingContext& context, const LateStages& late) {
+  std::int64_t sum = 0;
+  for (const PipelineReport& pipeline : context.report.pipeline)
+    for (const auto& [rank, ns] : computed_in_bubble(context, pipeline))
+      if (late.ranks.contains(rank)) sum = saturating_add(sum, ns);
+  return sum;
 }
 
 // Nobody can tell what the pipelines' bubble is: the cause alone speaks.
@@ -321,7 +342,10 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
                     format_duration(bubbles.avoidable_ns())));
   }
   const LateStages late = finding.is_note ? LateStages() : said_of_late_stages(findings);
-  const std::int64_t of_late_stages = std::min(finding.lost_ns, late.lost_ns);
+  const std::int64_t of_late_stages =
+      late.lost_ns > 0
+          ? std::min(finding.lost_ns, saturating_add(late.lost_ns, computed_by_late_stages(context, late)))
+          : 0;
   // What a late stage does beside its passes is bubble on that stage too, and not again a cause of its own.
   if (of_late_stages * kPartOfLateStages >= finding.lost_ns && of_late_stages > 0) finding.is_note = true;
   if (of_late_stages > 0) {

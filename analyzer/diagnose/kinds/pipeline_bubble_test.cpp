@@ -164,5 +164,33 @@ TEST(PipelineFindings, WhatAStageComputesOutsideOfItsPassesIsSaidToBeBubble) {
                         "beside their passes"));
 }
 
+// In each of 20 steps rank 1 computes for 400 µs before its first pass, and is late by that: that time is its
+// own doing, not once more the pipeline's.
+TEST(PipelineFindings, WhatALateStageComputesOutsideOfItsPassesIsNoCauseOfItsOwn) {
+  JobBuilder builder;
+  const PipelinePlan plan{.stages = 2,
+                          .order = one_forward_one_backward(2, 4),
+                          .forward = 100 * us,
+                          .backward = 200 * us,
+                          .idle_stage = 1,
+                          .idles_for = 400 * us};
+  const std::uint32_t group = builder.group(plan.group, ranks_of(plan));
+  Nanoseconds end = 0;
+  for (int step = 0; step < 20; ++step) {
+    const Nanoseconds begin = end;
+    PipelinePlan of_step = plan;
+    of_step.begin = begin + 10 * us;
+    end = add_pipeline_step(builder, group, of_step) + 10 * us;
+    for (const std::int32_t rank : ranks_of(plan)) builder.rank(rank).step(step, begin, end);
+    builder.rank(1).compute(of_step.begin, of_step.begin + plan.idles_for, "statistics");
+  }
+  Job job = builder.build();
+  for (RankTrace& rank : job.ranks)
+    for (Activity& activity : rank.activities) activity.launch_begin = activity.launch_end = activity.begin;
+  const Report report = report_of(job);
+  EXPECT_EQ(finding(report, "straggler_persistent").rank, 1);
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("pipeline_bubble")));
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer
