@@ -257,13 +257,15 @@ std::string most_and_least(const PipelineReport& pipeline) {
                      format_duration(least->bubble_ns));
 }
 
+using OutsidePasses = std::map<std::int32_t, IntervalSet>;  // computed_outside_passes()
+
 // What stages compute outside of their passes is bubble in their region, and compute in the table of ranks.
 // By rank, of the pipeline's stages.
 std::map<std::int32_t, std::int64_t> computed_in_bubble(const FindingContext& context,
-                                                        const PipelineReport& pipeline) {
+                                                        const PipelineReport& pipeline,
+                                                        const OutsidePasses& outside) {
   const Job& job = context.diagnosis.job;
   const std::vector<IntervalSet>& regions = context.diagnosis.pipeline_regions;
-  const std::map<std::int32_t, IntervalSet> outside = computed_outside_passes(job, context.report);
   std::map<std::int32_t, std::int64_t> computed;
   for (const PipelineStage& stage : pipeline.stages_detail) {
     const auto found = outside.find(stage.rank);
@@ -282,9 +284,10 @@ std::map<std::int32_t, std::int64_t> computed_in_bubble(const FindingContext& co
   return computed;
 }
 
-void say_what_is_computed(const FindingContext& context, const PipelineReport& pipeline, Finding& finding) {
+void say_what_is_computed(const FindingContext& context, const PipelineReport& pipeline,
+                          const OutsidePasses& outside, Finding& finding) {
   constexpr std::int64_t kPart = 10;  // of the stage's bubble
-  const std::map<std::int32_t, std::int64_t> computed = computed_in_bubble(context, pipeline);
+  const std::map<std::int32_t, std::int64_t> computed = computed_in_bubble(context, pipeline, outside);
   for (const PipelineStage& stage : pipeline.stages_detail) {
     const auto found = computed.find(stage.rank);
     if (found == computed.end() || found->second * kPart < stage.bubble_ns || found->second <= 0) continue;
@@ -296,10 +299,11 @@ void say_what_is_computed(const FindingContext& context, const PipelineReport& p
 }
 
 // What late stages compute beside their passes: their own doing, which the findings about them name.
-std::int64_t computed_by_late_stages(const FindingContext& context, const LateStages& late) {
+std::int64_t computed_by_late_stages(const FindingContext& context, const LateStages& late,
+                                     const OutsidePasses& outside) {
   std::int64_t sum = 0;
   for (const PipelineReport& pipeline : context.report.pipeline)
-    for (const auto& [rank, ns] : computed_in_bubble(context, pipeline))
+    for (const auto& [rank, ns] : computed_in_bubble(context, pipeline, outside))
       if (late.ranks.contains(rank)) sum = saturating_add(sum, ns);
   return sum;
 }
@@ -341,10 +345,12 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
                     format_duration(bubbles.all_ns), format_duration(bubbles.scheduled_ns),
                     format_duration(bubbles.avoidable_ns())));
   }
+  const OutsidePasses outside = computed_outside_passes(context.diagnosis.job, context.report);
   const LateStages late = finding.is_note ? LateStages() : said_of_late_stages(findings);
   const std::int64_t of_late_stages =
       late.lost_ns > 0
-          ? std::min(finding.lost_ns, saturating_add(late.lost_ns, computed_by_late_stages(context, late)))
+          ? std::min(finding.lost_ns,
+                     saturating_add(late.lost_ns, computed_by_late_stages(context, late, outside)))
           : 0;
   // What a late stage does beside its passes is bubble on that stage too, and not again a cause of its own.
   if (of_late_stages * kPartOfLateStages >= finding.lost_ns && of_late_stages > 0) finding.is_note = true;
@@ -372,7 +378,7 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
   }
   // Not beside a late stage: what it does beside its passes is bubble on it, as the table counts it.
   if (of_late_stages == 0) finding.evidence.push_back(of_which + most_and_least(*p));
-  say_what_is_computed(context, *p, finding);
+  say_what_is_computed(context, *p, outside, finding);
   // Of any of the pipelines: replicas wait for each other.
   const Imbalance imbalance = imbalance_of(context);
   const bool is_unbalanced = imbalance != Imbalance::none;

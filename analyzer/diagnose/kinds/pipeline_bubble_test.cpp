@@ -126,32 +126,36 @@ TEST(PipelineFindings, WithoutAScheduleTheBubbleIsANoteBesideItsCause) {
             std::find(codes.begin(), codes.end(), "pipeline_bubble"));
 }
 
-// In each step rank 1 runs something for 4 ms before its first pass. Stage 0 computes 10 % more than the
-// other, which is too little for a finding: the remedy refers to none.
-TEST(PipelineFindings, WhatAStageComputesOutsideOfItsPassesIsSaidToBeBubble) {
+// In each step rank 1 computes something before its first pass, for as long as the plan lets it idle.
+Report computing_beside_passes(PipelinePlan plan, int steps) {
   JobBuilder builder;
-  const PipelinePlan plan{.stages = 2,
-                          .order = one_forward_one_backward(2, 4),
-                          .forward = 100 * us,
-                          .backward = 200 * us,
-                          .slow_stage = 0,
-                          .slower_by = 16 * us,
-                          .idle_stage = 1,
-                          .idles_for = 4000 * us};
   const std::uint32_t group = builder.group(plan.group, ranks_of(plan));
   Nanoseconds end = 0;
-  for (int step = 0; step < 3; ++step) {
+  for (int step = 0; step < steps; ++step) {
     const Nanoseconds begin = end;
-    PipelinePlan of_step = plan;
-    of_step.begin = begin + 10 * us;
-    end = add_pipeline_step(builder, group, of_step) + 10 * us;
+    plan.begin = begin + 10 * us;
+    end = add_pipeline_step(builder, group, plan) + 10 * us;
     for (const std::int32_t rank : ranks_of(plan)) builder.rank(rank).step(step, begin, end);
-    builder.rank(1).compute(of_step.begin, of_step.begin + plan.idles_for, "forward_other");
+    builder.rank(1).compute(plan.begin, plan.begin + plan.idles_for, "forward_other");
   }
   Job job = builder.build();
   for (RankTrace& rank : job.ranks)
     for (Activity& activity : rank.activities) activity.launch_begin = activity.launch_end = activity.begin;
-  const Report report = report_of(job);
+  return report_of(job);
+}
+
+// In each step rank 1 runs something for 4 ms before its first pass. Stage 0 computes 10 % more than the
+// other, which is too little for a finding: the remedy refers to none.
+TEST(PipelineFindings, WhatAStageComputesOutsideOfItsPassesIsSaidToBeBubble) {
+  const Report report = computing_beside_passes({.stages = 2,
+                                                 .order = one_forward_one_backward(2, 4),
+                                                 .forward = 100 * us,
+                                                 .backward = 200 * us,
+                                                 .slow_stage = 0,
+                                                 .slower_by = 16 * us,
+                                                 .idle_stage = 1,
+                                                 .idles_for = 4000 * us},
+                                                3);
   const Finding bubble = finding(report, "pipeline_bubble");
   EXPECT_THAT(
       bubble.evidence,
@@ -167,27 +171,13 @@ TEST(PipelineFindings, WhatAStageComputesOutsideOfItsPassesIsSaidToBeBubble) {
 // In each of 20 steps rank 1 computes for 400 µs before its first pass, and is late by that: that time is its
 // own doing, not once more the pipeline's.
 TEST(PipelineFindings, WhatALateStageComputesOutsideOfItsPassesIsNoCauseOfItsOwn) {
-  JobBuilder builder;
-  const PipelinePlan plan{.stages = 2,
-                          .order = one_forward_one_backward(2, 4),
-                          .forward = 100 * us,
-                          .backward = 200 * us,
-                          .idle_stage = 1,
-                          .idles_for = 400 * us};
-  const std::uint32_t group = builder.group(plan.group, ranks_of(plan));
-  Nanoseconds end = 0;
-  for (int step = 0; step < 20; ++step) {
-    const Nanoseconds begin = end;
-    PipelinePlan of_step = plan;
-    of_step.begin = begin + 10 * us;
-    end = add_pipeline_step(builder, group, of_step) + 10 * us;
-    for (const std::int32_t rank : ranks_of(plan)) builder.rank(rank).step(step, begin, end);
-    builder.rank(1).compute(of_step.begin, of_step.begin + plan.idles_for, "statistics");
-  }
-  Job job = builder.build();
-  for (RankTrace& rank : job.ranks)
-    for (Activity& activity : rank.activities) activity.launch_begin = activity.launch_end = activity.begin;
-  const Report report = report_of(job);
+  const Report report = computing_beside_passes({.stages = 2,
+                                                 .order = one_forward_one_backward(2, 4),
+                                                 .forward = 100 * us,
+                                                 .backward = 200 * us,
+                                                 .idle_stage = 1,
+                                                 .idles_for = 400 * us},
+                                                20);
   EXPECT_EQ(finding(report, "straggler_persistent").rank, 1);
   EXPECT_THAT(codes_of(report.findings), Not(Contains("pipeline_bubble")));
 }
