@@ -292,7 +292,7 @@ std::optional<RankLateness> late_by_one_cause(const FindingContext& context, Lat
 
 bool may_be_its_stages_work(const FindingContext& context, std::string_view reason,
                             const RankLateness& late) {
-  const bool is_longer = reason == "computes_longer";
+  const bool is_longer = reason == kComputesLonger;
   if (!is_longer && reason != "unknown" && reason != "more_work" && reason != "other_kernels") return false;
   const bool is_slow = is_longer && has_slower_layers(context.report, late.rank);
   return (has_heaviest_stage(context, late.rank) && !is_slow) || is_late_as_its_stage(context, late);

@@ -135,27 +135,42 @@ TEST(Accusation, MoreComputationBesideOtherProgramsIsNoFaultByItself) {
   expect_accused(longer_by(2200, 60), 1, "straggler_persistent");  // twice as long
 }
 
+// Rank 1 computes longer, and all looks at its Python stack see it in one line. Of the other rank's in a step
+// so many do, of five.
+Report seen_in_one_line(std::int64_t more_1, int looks_of_0) {
+  Job job = job_of(SharedHost{.waits_0 = 60, .waits_1 = 60, .more_1 = more_1, .moves = 20});
+  const std::uint32_t line = job.strings.intern("training_step (li.py:13)");
+  const std::uint32_t elsewhere = job.strings.intern("optimizer_step (li.py:20)");
+  for (RankTrace& rank : job.ranks) {
+    for (const StepMark& step : rank.steps)
+      for (int look = 0; look < 5; ++look) {
+        const Nanoseconds begin = step.begin + look * 400 * us;
+        const bool is_there = rank.rank == 1 || look < looks_of_0;
+        rank.host_ranges.push_back(
+            {begin, begin + 390 * us, is_there ? line : elsewhere, 0, 0, HostKind::python_place});
+      }
+    rank.lanes.push_back({trace::LaneKind::host_thread, 1, "python"});
+  }
+  return report_of(job);
+}
+
 // A line that all ranks run takes a slow process longer as well: seen of `training_step`, which both ranks of
 // a healthy job were in. One that the others hardly are in is the rank's own.
 TEST(Accusation, ALineThatTheOthersAreInAsWellIsNoEvidence) {
-  const auto seen_at = [](int looks_of_0) {
-    Job job = job_of(SharedHost{.waits_0 = 60, .waits_1 = 60, .more_1 = 900, .moves = 20});
-    const std::uint32_t line = job.strings.intern("training_step (li.py:13)");
-    const std::uint32_t elsewhere = job.strings.intern("optimizer_step (li.py:20)");
-    for (RankTrace& rank : job.ranks) {
-      for (const StepMark& step : rank.steps)
-        for (int look = 0; look < 5; ++look) {
-          const Nanoseconds begin = step.begin + look * 400 * us;
-          const bool is_there = rank.rank == 1 || look < looks_of_0;
-          rank.host_ranges.push_back(
-              {begin, begin + 390 * us, is_there ? line : elsewhere, 0, 0, HostKind::python_place});
-        }
-      rank.lanes.push_back({trace::LaneKind::host_thread, 1, "python"});
-    }
-    return report_of(job);
-  };
-  expect_accused(seen_at(0), 1, "straggler_persistent");
-  expect_not_accused(seen_at(3), 1, NotAccused::cores_unknown);
+  expect_accused(seen_in_one_line(900, 0), 1, "straggler_persistent");
+  expect_not_accused(seen_in_one_line(900, 3), 1, NotAccused::cores_unknown);
+}
+
+// It is no part of the work that all have to do: without it the rank would be as early as the others, and
+// take less time as well.
+TEST(Accusation, WhatARankComputesInALineOfItsOwnIsLostToo) {
+  const Report of_all = seen_in_one_line(2200, 5), of_one = seen_in_one_line(2200, 0);
+  const Finding shared = finding(of_all, "straggler_persistent"),
+                own = finding(of_one, "straggler_persistent");
+  EXPECT_EQ(shared.own_ns, 0);
+  EXPECT_EQ(own.own_ns, 5 * 390 * us * of_one.lateness.steps);  // for as long as it was seen there
+  EXPECT_EQ(own.lost_ns, shared.lost_ns + own.own_ns);
+  EXPECT_THAT(own.evidence, Contains(HasSubstr("of its own time, which it would save as well")));
 }
 
 // Seen of a healthy job on busy cores that was recorded without the source `scheduling`: one of its two ranks

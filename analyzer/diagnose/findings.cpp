@@ -7,6 +7,7 @@
 #include "analyzer/diagnose/accusation.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/finding_order.h"
 #include "analyzer/diagnose/places.h"
 #include "analyzer/model/stopped.h"
 #include "base/time_math.h"
@@ -45,19 +46,6 @@ void keep_within_windows(const FindingContext& context, const FindingKind& kind,
   finding.evidence.emplace_back(kOnlyKnownSteps);
 }
 
-// Alarms in the order of their rules; then what costs most (not by shares, which may be of different wholes),
-// and start-up behind it: it is no part of training, and is much of every short run. Without goodput there is
-// no training to stand before it.
-struct Order {
-  int group = 0;
-  std::int64_t lost_ns = 0;
-};
-Order order_of(const Finding& finding, bool has_goodput) {
-  if (finding.alarm != Alarm::none) return {0, 0};
-  const FindingKind* const kind = find_finding_kind(finding.code);
-  return {has_goodput && kind != nullptr && kind->share == Share::of_run ? 2 : 1, finding.lost_ns};
-}
-
 // How a job ended, dumps that tell of communication alone say too; what costs time they do not.
 bool applies(const FindingRule& rule, const Report& report) {
   return !tells_communication_alone(report) ||
@@ -92,17 +80,8 @@ void add_findings(const Diagnosis& diagnosis, Report& report, const std::stop_to
       finding.severity = finding.is_note ? "note" : severity_of(finding.lost_share);
     if (kind != nullptr) finding.place = place_of(finding, kind->points_at, context);
   }
-  // What nobody can be blamed for, whatever it costs, stands behind who is.
-  const bool is_blamed = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-    return finding.accuses == Accused::rank && finding.severity != "note";
-  });
-  const bool has_goodput = report.account.goodput.has_value();
-  std::stable_sort(findings.begin(), findings.end(), [=](const Finding& a, const Finding& b) {
-    const Order first = order_of(a, has_goodput), second = order_of(b, has_goodput);
-    const bool a_is_note = is_blamed && a.is_note, b_is_note = is_blamed && b.is_note;
-    if (first.group == second.group && a_is_note != b_is_note) return b_is_note;
-    return first.group != second.group ? first.group < second.group : first.lost_ns > second.lost_ns;
-  });
+  order_findings(findings, {.has_goodput = report.account.goodput.has_value(),
+                            .is_moved_by_the_cores = context.on_cpu && context.is_on_one_host()});
   settle_lateness(context, findings, report);
   report.findings = std::move(findings);
 }

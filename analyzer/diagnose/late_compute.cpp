@@ -182,7 +182,7 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
     reason.remedy = kBalance;
     return reason;
   }
-  reason.code = "computes_longer";
+  reason.code = kComputesLonger;
   // Sleep between two looks at its threads is a part of the pass that it is in.
   const auto ran = context.on_cpu ? mean_excess(steps, late.rank, &Measures::on_core_ns) : std::nullopt;
   const bool hardly_ran = ran && 2 * *ran < late.cause_ns;

@@ -14,6 +14,7 @@
 namespace lockstep::analyzer {
 
 inline constexpr std::string_view kWaitsForCore = "waits_for_core";
+inline constexpr std::string_view kComputesLonger = "computes_longer";
 
 struct LateReason {
   std::string code = "unknown";  // Finding::reason
@@ -29,6 +30,7 @@ struct LateReason {
   bool names_part = false;
   bool names_line = false;      // of Python, in which it does so: more than the delay analysis knows
   bool is_alone_there = false;  // at that line: the others were seen there a quarter as often, at most
+  std::int64_t alone_ns = 0;    // how much longer in a step it is there than the others, where it is alone
   std::string line;             // of Python, wherever one is named: "`step (env.py:13)`"
 };
 

@@ -33,6 +33,7 @@ std::string name_where_python_was(const FindingContext& context, const StepTable
       compare_places(context.diagnosis.job, {late.rank, steps.ranks, steps.steps, late.cause_ns});
   if (!found.slow) return {};
   reason.is_alone_there = found.slow->is_line || 4 * found.slow->others <= found.slow->looks;
+  if (reason.is_alone_there) reason.alone_ns = found.slow->excess_ns;
   reason.evidence.push_back(fmt::format("{}; their median was seen {} {}", describe_looks(*found.slow, "its"),
                                         found.slow->is_line ? "at that line" : "in that function",
                                         format_plural(found.slow->others, "time")));

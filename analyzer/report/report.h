@@ -172,6 +172,7 @@ struct Finding {
   // The loss holds time in which a training thread was ready to run and had no core, or may: that is a part
   // of what short cores cost, too.
   bool has_core_waits = false;
+  std::int64_t own_ns = 0;  // part of lost_ns: that of the rank itself (not in the JSON)
   Topic topic = Topic::other;
   ComparedParts parts = {};  // of a rank that computes longer, where modules or operators were recorded
 };

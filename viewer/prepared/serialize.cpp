@@ -157,8 +157,8 @@ void serialize(Archive& archive, ComparedParts& p) {
 template <class Archive>
 void serialize(Archive& archive, Finding& f) {
   archive(f.code, f.severity, f.title, f.evidence, f.remedy, f.lost_ns, f.lost_share, f.cause, f.rank,
-          f.place, f.standings, f.is_note, f.accuses, f.alarm, f.reason, f.share, f.has_core_waits, f.topic,
-          f.parts);
+          f.place, f.standings, f.is_note, f.accuses, f.alarm, f.reason, f.share, f.has_core_waits, f.own_ns,
+          f.topic, f.parts);
 }
 template <class Archive>
 void serialize(Archive& archive, StepsLeftOut& s) {
@@ -258,7 +258,7 @@ void serialize(Archive& archive, Contents& c) {
 namespace {
 
 // Raise it where the meaning of something written changes and its size does not.
-constexpr std::uint64_t kVersion = 20;
+constexpr std::uint64_t kVersion = 21;
 
 // Which measures there are, in what order and of what type: others may be of the same size.
 std::uint64_t list_of_measures() {

@@ -7,16 +7,16 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/late_stages.h"
 #include "analyzer/diagnose/outside_passes.h"
 #include "analyzer/diagnose/stage_imbalance.h"
-#include "analyzer/intervals/interval_set.h"
 #include "analyzer/metrics/pipeline_schedule.h"
 #include "analyzer/report/measure_words.h"
 #include "analyzer/report/quantity.h"
@@ -226,25 +226,6 @@ std::string title_of(const PipelineReport& worst, const std::string& name, const
                      name, share, ideal);
 }
 
-// What findings say that is lost to late stages: others wait for them in the bubble, and what a stage sleeps
-// in its passes is bubble on that stage.
-struct LateStages {
-  std::int64_t lost_ns = 0;
-  std::set<std::int32_t> ranks;
-};
-
-LateStages said_of_late_stages(const std::vector<Finding>& findings) {
-  LateStages late;
-  for (const Finding& finding : findings) {
-    if (finding.accuses != Accused::rank || !finding.rank ||
-        (finding.cause != Cause::barrier_wait && finding.cause != Cause::host_bound))
-      continue;
-    late.lost_ns = saturating_add(late.lost_ns, finding.lost_ns);
-    late.ranks.insert(*finding.rank);
-  }
-  return late;
-}
-
 // "most on stage 0 (rank 0): 892 ms; least on stage 3 (rank 3): 817 ms"
 std::string most_and_least(const PipelineReport& pipeline) {
   const auto [least, most] = std::minmax_element(
@@ -255,33 +236,6 @@ std::string most_and_least(const PipelineReport& pipeline) {
   return fmt::format("most on stage {} (rank {}): {}; least on stage {} (rank {}): {}", most->stage,
                      most->rank, format_duration(most->bubble_ns), least->stage, least->rank,
                      format_duration(least->bubble_ns));
-}
-
-using OutsidePasses = std::map<std::int32_t, IntervalSet>;  // computed_outside_passes()
-
-// What stages compute outside of their passes is bubble in their region, and compute in the table of ranks.
-// By rank, of the pipeline's stages.
-std::map<std::int32_t, std::int64_t> computed_in_bubble(const FindingContext& context,
-                                                        const PipelineReport& pipeline,
-                                                        const OutsidePasses& outside) {
-  const Job& job = context.diagnosis.job;
-  const std::vector<IntervalSet>& regions = context.diagnosis.pipeline_regions;
-  std::map<std::int32_t, std::int64_t> computed;
-  for (const PipelineStage& stage : pipeline.stages_detail) {
-    const auto found = outside.find(stage.rank);
-    const auto rank = std::find_if(job.ranks.begin(), job.ranks.end(),
-                                   [&](const RankTrace& one) { return one.rank == stage.rank; });
-    const auto index = static_cast<std::size_t>(rank - job.ranks.begin());
-    if (found == outside.end() || index >= regions.size()) continue;
-    const IntervalSet within = intersect(found->second, regions[index]);
-    std::int64_t ns = 0;
-    for (const StepReport& step : context.report.steps)
-      if (step.rank == stage.rank)
-        ns = saturating_add(ns, within.measure_within(step.begin_ns + context.report.origin_aligned_ns,
-                                                      step.end_ns + context.report.origin_aligned_ns));
-    computed[stage.rank] = std::min(ns, stage.bubble_ns);
-  }
-  return computed;
 }
 
 void say_what_is_computed(const FindingContext& context, const PipelineReport& pipeline,
@@ -296,16 +250,6 @@ void say_what_is_computed(const FindingContext& context, const PipelineReport& p
         "the table of ranks",
         stage.rank, format_duration(found->second)));
   }
-}
-
-// What late stages compute beside their passes: their own doing, which the findings about them name.
-std::int64_t computed_by_late_stages(const FindingContext& context, const LateStages& late,
-                                     const OutsidePasses& outside) {
-  std::int64_t sum = 0;
-  for (const PipelineReport& pipeline : context.report.pipeline)
-    for (const auto& [rank, ns] : computed_in_bubble(context, pipeline, outside))
-      if (late.ranks.contains(rank)) sum = saturating_add(sum, ns);
-  return sum;
 }
 
 // Nobody can tell what the pipelines' bubble is: the cause alone speaks.
@@ -357,11 +301,12 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
   if (of_late_stages > 0) {
     finding.lost_ns -= of_late_stages;
     if (!context.is_worth(finding.lost_ns, kLossPermille)) return;
+    const auto ranks = std::views::keys(late.own_compute_ns);
     finding.evidence.push_back(
         fmt::format("{} of the bubble is lost to {}, as the finding about {} says: what is said to be lost "
                     "here is without it",
-                    format_duration(of_late_stages), name_ranks({late.ranks.begin(), late.ranks.end()}),
-                    late.ranks.size() == 1 ? "it" : "them"));
+                    format_duration(of_late_stages), name_ranks({ranks.begin(), ranks.end()}),
+                    ranks.size() == 1 ? "it" : "them"));
   }
   const std::string of_which = bubbles.pipelines > 1 ? fmt::format("of {}: ", of) : std::string();
   std::int64_t warm_up = 0, steady = 0, cool_down = 0;

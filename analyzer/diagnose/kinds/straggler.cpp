@@ -82,7 +82,8 @@ constexpr Explanation kStragglerExplained{
     .lost =
         "the exposed waits of the others for it (of a pipeline's stage, of a rhythm's steps, and of a rank that "
         "is named by what it does longer, at most that time, in every such step and of every other rank); and, where it sleeps, loads, runs what has no name or waits for a core "
-        "longer, its own time by that beyond the others'",
+        "longer, its own time by that beyond the others'; and what it computes in a line of Python where the others are "
+        "not, up to how much later it is ready than they",
     .remedies = kStragglerRemedies,
 };
 constexpr FindingKind kStragglerPersistent{
@@ -212,6 +213,12 @@ std::string remedy_of_rhythm(std::int32_t rank, std::int64_t period, const std::
       rank, period);
 }
 
+// What it computes in a line of Python where the others are not, in a step: no part of the job's work that
+// all have to do. Without it the others would be waited for, once it is as early as they.
+std::int64_t computes_alone(const RankLateness& late, const LateReason& reason) {
+  return std::max<std::int64_t>(0, std::min({reason.alone_ns, late.cause_ns, late.mean_ns}));
+}
+
 // Of a rank that is late in these steps.
 Finding make_finding(const FindingContext& context, const StepTable& steps, const RankLateness& late,
                      const When& when, const BlameReport& blame) {
@@ -246,9 +253,10 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   }
   // Without the cause the rank itself would be as much faster.
   std::int64_t own_ns =
-      finding.reason == kWaitsForCore
-          ? std::max<std::int64_t>(0, core_wait_excess(steps, late).value_or(0)) *
-                static_cast<std::int64_t>(steps.steps.size())
+      finding.reason == kWaitsForCore ? std::max<std::int64_t>(0, core_wait_excess(steps, late).value_or(0)) *
+                                            static_cast<std::int64_t>(steps.steps.size())
+      : finding.reason == kComputesLonger
+          ? computes_alone(late, reason) * static_cast<std::int64_t>(steps.steps.size())
           : context.said_of_late_ranks({finding}, reason.part ? reason.part->cause : Cause::other);
   // Nor more than it is late by, where all hosts are slow (host_pace.h).
   if (steps.is_limited())
@@ -256,6 +264,7 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
         own_ns, std::max<std::int64_t>(0, late.mean_ns) * static_cast<std::int64_t>(steps.steps.size()));
   const std::int64_t of_the_others = finding.lost_ns;
   finding.lost_ns = saturating_add(finding.lost_ns, own_ns);
+  finding.own_ns = own_ns;
   finding.has_core_waits = context.on_cpu && own_ns > 0;
   finding.evidence.push_back(when.evidence);
   if (growth)
