@@ -59,6 +59,9 @@ void order_findings(std::vector<Finding>& findings, const OrderContext& context)
   for (std::size_t i = 0; i < findings.size(); ++i) {
     const int group = group_of(findings[i], context.has_goodput);
     const Weight weight = group == 0 ? Weight() : weight_of(findings[i], findings, moves_by_short_cores);
+    if (findings[i].cause == Cause::transfer && weight.stands_behind && weight.lost_ns < findings[i].lost_ns)
+      findings[i].evidence.emplace_back(
+          "where cores are short, moving data takes longer: so it stands behind what costs less");
     order.emplace_back(Key(group, is_blamed && findings[i].is_note, -weight.lost_ns, weight.stands_behind),
                        i);
   }

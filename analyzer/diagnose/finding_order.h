@@ -20,7 +20,7 @@ struct OrderContext {
 // - a pipeline's bubble, behind a stage that computes more than the others, with which its remedy begins;
 // - transfer that the cores of one host carry out, where these are short (a finding says so), behind that
 //   finding and those about a rank: it takes as long as it does because cores are short.
-// Findings have their severity. Stable; O(n²).
+// Of such transfer its evidence says so. Findings have their severity. Stable; O(n²).
 void order_findings(std::vector<Finding>& findings, const OrderContext& context);
 
 }  // namespace lockstep::analyzer

@@ -98,6 +98,12 @@ TEST(FindingOrder, HasTransferThatShortCoresCarryOutBehindThem) {
   const Finding transfer = of_transfer("transfer", 100);
   EXPECT_THAT(ordered({cores, transfer}, {.is_moved_by_the_cores = true}), ElementsAre("cores", "transfer"));
   EXPECT_THAT(ordered({cores, transfer}), ElementsAre("transfer", "cores"));
+  std::vector<Finding> findings = {transfer, cores};
+  order_findings(findings, {.is_moved_by_the_cores = true});
+  EXPECT_THAT(findings.back().evidence, ElementsAre(testing::HasSubstr("behind what costs less")));
+  findings = {cores, of_transfer("transfer", 50)};
+  order_findings(findings, {.is_moved_by_the_cores = true});
+  EXPECT_THAT(findings.back().evidence, testing::IsEmpty());
 }
 
 TEST(FindingOrder, HasTransferThatShortCoresCarryOutBehindALateRank) {

@@ -231,7 +231,28 @@ bool tells_an_end(const Finding& finding) {
   return finding.alarm == Alarm::hang || finding.alarm == Alarm::failure || !finding.standings.empty();
 }
 
-// The greatest loss, before anything else that was measured; where all are notes, that is said.
+// What stands behind `first` and costs more is brought about by it (diagnose/finding_order.h).
+bool is_cause_of_more(const Report& report, const Finding& first) {
+  return first.alarm == Alarm::none && std::ranges::any_of(report.findings, [&](const Finding& other) {
+           return other.severity != "note" && other.share != Share::of_run && other.lost_ns > first.lost_ns;
+         });
+}
+
+const char* lead_to(const Report& report, const Finding& finding, bool note_costs_more) {
+  // How the job ended stands above it.
+  const bool ended_badly = std::any_of(report.findings.begin(), report.findings.end(), tells_an_end);
+  if (is_cause_of_more(report, finding))
+    return report.some_ranks_only ? "In the whole job, start with this: "
+           : ended_badly          ? "Of the time before that, start with this: "
+                                  : "Start with this: ";
+  return report.some_ranks_only ? "Costs the whole job most: "
+         : ended_badly          ? "Of the time before that, what costs most: "
+         : note_costs_more      ? "Costs most of what can be blamed: "
+                                : "Costs most: ";
+}
+
+// The greatest loss, or what brings it about, before anything else that was measured; where all are notes,
+// that is said.
 void print_greatest_loss(const Report& report, Page& page) {
   constexpr double kMuch = 0.03;
   const Finding* note = nullptr;
@@ -241,21 +262,18 @@ void print_greatest_loss(const Report& report, Page& page) {
       if (note == nullptr) note = &finding;
       continue;
     }
-    // A note blames nobody, whatever it costs.
-    const bool note_costs_more = note != nullptr && note->lost_ns > finding.lost_ns;
+    // A note blames nobody, whatever it costs, and stands behind who is blamed.
+    const bool note_costs_more = std::ranges::any_of(report.findings, [&](const Finding& other) {
+      return other.severity == "note" && other.share != Share::of_run && other.lost_ns > finding.lost_ns;
+    });
     // The title's share of a step is another figure. Two brackets in a row would be one too many.
     const bool says_share = finding.title.find(" of each step") != std::string::npos;
     const std::string share =
         format_share(finding.lost_share) + (says_share ? " of all time" : of_what(finding.share)) +
         (start_up_in_steps_ns(report) > 0 ? ", start-up within these steps included" : "");
-    // How the job ended stands above it.
-    const bool ended_badly = std::any_of(report.findings.begin(), report.findings.end(), tells_an_end);
     page.wrap(
         Line{}
-            .text(report.some_ranks_only ? "Costs the whole job most: "
-                  : ended_badly          ? "Of the time before that, what costs most: "
-                  : note_costs_more      ? "Costs most of what can be blamed: "
-                                         : "Costs most: ")
+            .text(lead_to(report, finding, note_costs_more))
             .bold(printable(finding.title))
             .text(finding.title.ends_with(')') ? fmt::format(": {}.", share) : fmt::format(" ({}).", share)),
         kIndent, kIndent);
