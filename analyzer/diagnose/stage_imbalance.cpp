@@ -104,11 +104,15 @@ std::optional<RunTimes> run_times(const Report& report, const std::set<std::int3
 namespace {
 
 // Of a stage that computes up to half as long again, on a CPU that other programs use as well, and that has
-// no more layers: processes differ by as much there with the same work.
+// no more layers: processes differ by as much there with the same work. Where its threads run half as long
+// again, which no waiting for a core does, two fifths are enough.
 bool may_be_a_slow_process(const Report& report, const PipelineReport& pipeline,
                            const StageImbalance& imbalance) {
-  constexpr double kMuch = 1.5;
-  if (static_cast<double>(imbalance.stage->compute_ns) >= kMuch * static_cast<double>(imbalance.median_ns))
+  constexpr double kMuch = 1.5, kMuchOfWhatRan = 1.4;
+  const std::optional<RunTimes> ran = run_times_of_stages(report, pipeline, imbalance.stage->rank);
+  const bool ran_longer = ran && kOfOthers * ran->longer_ns() >= ran->others_ns;
+  if (static_cast<double>(imbalance.stage->compute_ns) >=
+      (ran_longer ? kMuchOfWhatRan : kMuch) * static_cast<double>(imbalance.median_ns))
     return false;
   const bool has_more_layers = std::ranges::any_of(pipeline.stages_detail, [&](const PipelineStage& other) {
     return other.layers.size() < imbalance.stage->layers.size();

@@ -42,9 +42,9 @@ inline constexpr std::int64_t kStageImbalancePermille = 20;
 
 // Nothing where the stages are balanced, or where nobody knows: on a CPU, what the stage's rank waited for a
 // core may be all that it seems to compute more. It is not where its threads ran longer than those of the
-// others' ranks by half of that, and by a quarter: then no more is lost than they ran longer. Nor where ranks
-// of the pipeline wait for a core for a hundredth of their time, and the stage computes less than a quarter
-// longer and has no more layers.
+// others' ranks by half of that, and by half of what these ran: then no more is lost than they ran longer.
+// Nor where ranks of the pipeline wait for a core for a hundredth of their time, and the stage computes less
+// than half as long again (two fifths, where its threads ran half as long again) and has no more layers.
 std::optional<StageImbalance> stage_imbalance_of(const Report& report, const PipelineReport& pipeline);
 
 // Median time of a forward pass of one layer, over the layers that only this rank runs, or that it does not

@@ -258,8 +258,14 @@ std::vector<std::string> count_that_rank_alone(const FindingContext& context,
                        times_of_gaps(job.ranks[i], context.report, Cause::host_bound).without_core_ns);
   finding.lost_ns = time.lost();
   std::string spends = fmt::format("it spends {} between its computations", format_duration(own));
-  if (!others.empty())
-    spends += fmt::format(", the median of the others {}", format_duration(lower_median(std::move(others))));
+  if (!others.empty()) {
+    const std::int64_t median = lower_median(std::move(others));
+    spends += fmt::format(", the median of the others {}", format_duration(median));
+    // Of a rank that is named as late the line may be all that it is longer by: the rest is as the others'.
+    if (time.of_late_ranks > 0)
+      finding.lost_ns =
+          std::min(finding.lost_ns, std::max<std::int64_t>(0, own - median - time.of_late_ranks));
+  }
   std::vector<std::string> evidence = {std::move(spends)};
   describe_what_is_not_lost(time, evidence);
   return evidence;

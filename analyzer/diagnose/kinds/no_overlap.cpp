@@ -77,7 +77,8 @@ void find_lack_of_overlap(const FindingContext& context, std::vector<Finding>& f
   finding.evidence = {
       fmt::format("compute covers {} of {} of communication ({})", format_duration(overlap),
                   format_duration(communication), format_share(overlap, communication)),
-      fmt::format("{} of transfer is exposed that compute could cover", format_duration(lost))};
+      fmt::format("compute could cover at most {} of exposed transfer", format_duration(lost))};
+  if (overlap > 0) finding.title = "communication and compute take turns: next to nothing is hidden";
   if (std::string left_out = context.describe_root_waits(); !left_out.empty())
     finding.evidence.push_back(std::move(left_out));
   const OverlapKnobs knobs = overlap_knobs(context.report, context.activations, context.roots);

@@ -32,7 +32,7 @@ constexpr Explanation kUnbalancedStagesExplained{
         "2 %. On CPUs, what it computes more than the median stage must be more than what its rank waited "
         "for a core (`run_queue_ns`), or its training threads ran (`on_core_ns`) longer than the others' by half "
         "and by half of that; and beside other programs (ranks wait for a core for 1 % of their time) it must be "
-        "half as much again, unless it has more layers, for processes differ there with the same work. Below 10 % nobody is accused, for a stage may have more to compute "
+        "half as much again (two fifths where its threads ran half as long again), unless it has more layers, for processes differ there with the same work. Below 10 % nobody is accused, for a stage may have more to compute "
         "(`not_accused_because`: `stage_computes_more`).",
     .wrong =
         "Its computations are as long as the others': it recomputes activations, and so runs more of them.",

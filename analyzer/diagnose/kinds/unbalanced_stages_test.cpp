@@ -114,6 +114,28 @@ TEST(PipelineFindings, BesideOtherProgramsAStageThatComputesALittleMoreIsNotUnba
   EXPECT_TRUE(is_found(8 * us, 10 * us)) << "more than half as much again";
 }
 
+// Seen of a stage with twice the layers, on cores that builds had: it computed 45 % more and ran 75 % longer.
+TEST(PipelineFindings, BesideOtherProgramsAStageWhoseThreadsRunHalfAsLongAgainIsUnbalanced) {
+  const auto is_found = [](Nanoseconds slower_by, Nanoseconds others_ran) {
+    PipelinePlan plan = plan_of(4, 8);
+    plan.slow_stage = 2;
+    plan.slower_by = slower_by;
+    JobBuilder job = pipeline_job(plan);
+    for (std::int32_t rank = 0; rank < 4; ++rank) {
+      RankTrace& trace = job.rank(rank).trace();
+      trace.device = "cpu";
+      SchedulingPoint begin{.time = trace.activities.front().begin}, end{.time = trace.activities.back().end};
+      end.on_cpu_ns = rank == 2 ? 210 * us : others_ran;
+      end.runnable_ns = end.waited_ns = 20 * us;
+      trace.scheduling = {begin, end};
+    }
+    return testing::Matches(Contains("unbalanced_stages"))(codes_of(report_of(job).findings));
+  };
+  EXPECT_TRUE(is_found(7 * us, 140 * us)) << "46.7 % more";
+  EXPECT_FALSE(is_found(7 * us, 140 * us + 1)) << "not half as long again";
+  EXPECT_FALSE(is_found(5 * us, 100 * us)) << "a third more";
+}
+
 // Seen on cores that were shared: all stages wait for them, the slow one most, and its threads run longer.
 TEST(PipelineFindings, AStageWhoseThreadsRunLongerHasMoreToDoHoweverLongItWaitsForACore) {
   PipelinePlan plan = plan_of(4, 8);
