@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -61,7 +60,7 @@ void order_findings(std::vector<Finding>& findings, const OrderContext& context)
     const Weight weight = group == 0 ? Weight() : weight_of(findings[i], findings, moves_by_short_cores);
     if (findings[i].cause == Cause::transfer && weight.stands_behind && weight.lost_ns < findings[i].lost_ns)
       findings[i].evidence.emplace_back(
-          "where cores are short, moving data takes longer: so it stands behind what costs less");
+          "it stands behind what costs less, since moving data takes longer where cores are short");
     order.emplace_back(Key(group, is_blamed && findings[i].is_note, -weight.lost_ns, weight.stands_behind),
                        i);
   }
