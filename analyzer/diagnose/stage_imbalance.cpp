@@ -107,9 +107,8 @@ namespace {
 // no more layers: processes differ by as much there with the same work. Where its threads run half as long
 // again, which no waiting for a core does, two fifths are enough.
 bool may_be_a_slow_process(const Report& report, const PipelineReport& pipeline,
-                           const StageImbalance& imbalance) {
+                           const StageImbalance& imbalance, const std::optional<RunTimes>& ran) {
   constexpr double kMuch = 1.5, kMuchOfWhatRan = 1.4;
-  const std::optional<RunTimes> ran = run_times_of_stages(report, pipeline, imbalance.stage->rank);
   const bool ran_longer = ran && kOfOthers * ran->longer_ns() >= ran->others_ns;
   if (static_cast<double>(imbalance.stage->compute_ns) >=
       (ran_longer ? kMuchOfWhatRan : kMuch) * static_cast<double>(imbalance.median_ns))
@@ -135,13 +134,13 @@ std::optional<StageImbalance> stage_imbalance_of(const Report& report, const Pip
   for (const PipelineStage& stage : pipeline.stages_detail)
     if (stage.compute_ns > result.stage->compute_ns) result.stage = &stage;
   result.median_ns = median_compute(pipeline);
-  if (!computes_too_much(result.stage->compute_ns, result.median_ns) ||
-      may_be_a_slow_process(report, pipeline, result))
-    return std::nullopt;
+  if (!computes_too_much(result.stage->compute_ns, result.median_ns)) return std::nullopt;
+  const std::optional<RunTimes> ran = run_times_of_stages(report, pipeline, result.stage->rank);
+  if (may_be_a_slow_process(report, pipeline, result, ran)) return std::nullopt;
   const std::int64_t excess_ns = result.stage->compute_ns - result.median_ns;
   std::int64_t most_of_each = std::numeric_limits<std::int64_t>::max();
   if (excess_ns <= waited_for_a_core(report, result.stage->rank)) {
-    result.ran = run_times_of_stages(report, pipeline, result.stage->rank);
+    result.ran = ran;
     if (!result.ran || 2 * result.ran->longer_ns() < excess_ns ||
         kOfOthers * result.ran->longer_ns() < result.ran->others_ns)
       return std::nullopt;

@@ -28,6 +28,16 @@ BlameReport blame_of(const Report& report, std::int32_t rank) {
   return {};
 }
 
+// Its threads ran, and waited for a core, for so long from its first activity to its last.
+void run_on_cores(JobBuilder& job, std::int32_t rank, Nanoseconds ran, Nanoseconds waited) {
+  RankTrace& trace = job.rank(rank).trace();
+  trace.device = "cpu";
+  SchedulingPoint begin{.time = trace.activities.front().begin}, end{.time = trace.activities.back().end};
+  end.on_cpu_ns = ran;
+  end.runnable_ns = end.waited_ns = waited;
+  trace.scheduling = {begin, end};
+}
+
 TEST(PipelineFindings, AStageWithSlowLayers) {
   PipelinePlan plan = plan_of(4, 8);
   plan.slow_stage = 2;
@@ -75,12 +85,7 @@ TEST(PipelineFindings, AStageThatMayHaveWaitedForACoreIsNotCalledSlow) {
   plan.slower_by = 10 * us;
   for (const Nanoseconds waited : {160 * us, 160 * us - 1}) {
     JobBuilder job = pipeline_job(plan);
-    RankTrace& trace = job.rank(2).trace();
-    trace.device = "cpu";
-    SchedulingPoint begin{.time = trace.activities.front().begin}, end{.time = trace.activities.back().end};
-    end.on_cpu_ns = 400 * us;
-    end.runnable_ns = end.waited_ns = waited;
-    trace.scheduling = {begin, end};
+    run_on_cores(job, 2, 400 * us, waited);
     const Report report = report_of(job);
     EXPECT_EQ(report.ranks[2].measures.run_queue_ns, waited);
     const bool found = std::any_of(report.findings.begin(), report.findings.end(),
@@ -100,12 +105,7 @@ TEST(PipelineFindings, BesideOtherProgramsAStageThatComputesALittleMoreIsNotUnba
     plan.slow_stage = 2;
     plan.slower_by = slower_by;
     JobBuilder job = pipeline_job(plan);
-    RankTrace& trace = job.rank(2).trace();
-    trace.device = "cpu";
-    SchedulingPoint begin{.time = trace.activities.front().begin}, end{.time = trace.activities.back().end};
-    end.on_cpu_ns = 200 * us;
-    end.runnable_ns = end.waited_ns = waited;
-    trace.scheduling = {begin, end};
+    run_on_cores(job, 2, 200 * us, waited);
     return testing::Matches(Contains("unbalanced_stages"))(codes_of(report_of(job).findings));
   };
   EXPECT_TRUE(is_found(3 * us, 0)) << "a fifth more, and nobody else on the cores";
@@ -122,12 +122,7 @@ TEST(PipelineFindings, BesideOtherProgramsAStageWhoseThreadsRunHalfAsLongAgainIs
     plan.slower_by = slower_by;
     JobBuilder job = pipeline_job(plan);
     for (std::int32_t rank = 0; rank < 4; ++rank) {
-      RankTrace& trace = job.rank(rank).trace();
-      trace.device = "cpu";
-      SchedulingPoint begin{.time = trace.activities.front().begin}, end{.time = trace.activities.back().end};
-      end.on_cpu_ns = rank == 2 ? 210 * us : others_ran;
-      end.runnable_ns = end.waited_ns = 20 * us;
-      trace.scheduling = {begin, end};
+      run_on_cores(job, rank, rank == 2 ? 210 * us : others_ran, 20 * us);
     }
     return testing::Matches(Contains("unbalanced_stages"))(codes_of(report_of(job).findings));
   };
@@ -144,12 +139,7 @@ TEST(PipelineFindings, AStageWhoseThreadsRunLongerHasMoreToDoHoweverLongItWaitsF
   for (const Nanoseconds ran : {360 * us - 1, 360 * us}) {
     JobBuilder job = pipeline_job(plan);
     for (std::int32_t rank = 0; rank < 4; ++rank) {
-      RankTrace& trace = job.rank(rank).trace();
-      trace.device = "cpu";
-      SchedulingPoint begin{.time = trace.activities.front().begin}, end{.time = trace.activities.back().end};
-      end.on_cpu_ns = rank == 2 ? ran : 240 * us;
-      end.runnable_ns = end.waited_ns = 160 * us;
-      trace.scheduling = {begin, end};
+      run_on_cores(job, rank, rank == 2 ? ran : 240 * us, 160 * us);
     }
     const Report report = report_of(job);
     if (ran < 360 * us) {
