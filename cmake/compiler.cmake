@@ -13,10 +13,11 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 # ccache takes a precompiled header only where it may believe that the header's macros are the same, and runs no preprocessor of its
-# own where it may believe the compiler's list of included files.
+# own where it may believe the compiler's list of included files. It is not told to overlook that one of these is newer than the
+# compiler's start (include_file_mtime): a header that is edited meanwhile would be kept under its new text with its old object.
 find_program(LOCKSTEP_CCACHE ccache)
 if(LOCKSTEP_CCACHE)
-  set(ccache_settings CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime)
+  set(ccache_settings CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND};-E;env;${ccache_settings};${LOCKSTEP_CCACHE}")
   set(CMAKE_C_COMPILER_LAUNCHER "${LOCKSTEP_CCACHE}")
 endif()
