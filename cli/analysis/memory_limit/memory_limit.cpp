@@ -11,6 +11,7 @@
 #include "cli/analysis/memory_limit/large_blocks.h"
 #include "cli/analysis/memory_limit/pressure.h"
 #include "cli/analysis/memory_limit/resident.h"
+#include "cli/analysis/memory_limit/running_time.h"
 
 namespace lockstep::cli {
 
@@ -24,7 +25,15 @@ using namespace std::chrono_literals;
 std::uint64_t limit = 0;
 std::string* scratch = nullptr;
 
-// Never returns. Who allocates makes room too (pressure.h); this is for what comes back into RAM.
+// What comes back into RAM is touched by threads that run, and these look themselves, however long a thread
+// beside waits for a core meanwhile.
+void look(int /*signal*/) {
+  const int saved = errno;
+  if (Pressure* const kept = pressure.load(std::memory_order_acquire)) kept->relieve_in_handler();
+  errno = saved;
+}
+
+// Never returns. Who allocates makes room too (pressure.h), and who runs; this is for what neither sees.
 [[noreturn]] void keep_below_limit(Pressure& kept) {
   auto pause = 5ms;
   for (;;) {
@@ -55,6 +64,7 @@ Status limit_memory(std::uint64_t bytes, const std::string& folder) {
   limit = bytes;
   auto* const kept = new Pressure(bytes, large_blocks.space);
   pressure.store(kept, std::memory_order_release);
+  call_by_running_time(look);  // where it is refused, the thread beside is there all the same
   try {
     std::thread([kept] { keep_below_limit(*kept); }).detach();
   } catch (const std::system_error& error) {

@@ -12,6 +12,9 @@ constexpr std::uint64_t kPart = 16 * kMega;
 // For what comes in between two looks.
 constexpr std::uint64_t kRoom = 256 * kMega;
 
+// A signal may come to this thread in the middle of a look.
+thread_local constinit volatile bool is_looking = false;
+
 }  // namespace
 
 Pressure::Pressure(std::uint64_t limit, SpillSpace& space)
@@ -22,7 +25,21 @@ Pressure::Pressure(std::uint64_t limit, SpillSpace& space)
       space_(space) {}
 
 Resident::Bytes Pressure::relieve(std::uint64_t more) noexcept {
-  const std::scoped_lock lock(lock_);
+  is_looking = true;
+  Resident::Bytes before;
+  {
+    const std::scoped_lock lock(lock_);
+    before = relieve_locked(more);
+  }
+  is_looking = false;
+  return before;
+}
+
+void Pressure::relieve_in_handler() noexcept {
+  if (!is_looking) relieve();
+}
+
+Resident::Bytes Pressure::relieve_locked(std::uint64_t more) noexcept {
   const Resident::Bytes before = resident_.look();
   const std::uint64_t near = before.all + std::min(more, limit_ / 4);
   if (near < high_) return before;

@@ -19,6 +19,8 @@ class Pressure {
   // Thread-safe, as the next. Takes blocks out where the process, and `more` bytes that it is about to touch,
   // come near the limit; who calls meanwhile waits. Returns what it saw before.
   Resident::Bytes relieve(std::uint64_t more = 0) noexcept;
+  // The same for a signal handler (running_time.h): it may have come in the middle of relieve().
+  void relieve_in_handler() noexcept;
 
   // Whoever takes a block says so before. Now and then, by bytes and not by time, it is this thread that
   // makes room: where other programs keep the cores busy, a thread beside comes too late.
@@ -28,6 +30,8 @@ class Pressure {
   std::uint64_t high() const noexcept { return high_; }
 
  private:
+  Resident::Bytes relieve_locked(std::uint64_t more) noexcept;
+
   const std::uint64_t limit_, high_, low_, between_looks_;
   SpillSpace& space_;
   const Resident resident_;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "cli/analysis/memory_limit/running_time.h"
 #include "tests/sanitizers.h"
 #include "tests/temporary_folder.h"
 
@@ -52,6 +53,40 @@ TEST_F(PressureTest, WhoAllocatesMakesRoomFirst) {
     EXPECT_LE(most, limit) << each;
   }
   EXPECT_GT(most_of(limit, kMega, false), 2 * limit) << "nobody made room: the test could not fail";
+}
+
+Pressure* pressure_of_handler = nullptr;
+
+// What is there already and comes back into RAM: nobody allocates, and no thread is beside.
+TEST_F(PressureTest, WhoRunsMakesRoom) {
+  if (kThreadSanitized)
+    GTEST_SKIP() << "SKIPPED: ThreadSanitizer puts a signal off until the next system call";
+  const std::uint64_t limit = 3 * Resident().now() + 64 * kMega;
+  Pressure pressure(limit, space_);
+  std::vector<void*> blocks;
+  for (std::uint64_t taken = 0; taken < 3 * limit; taken += kMega) {
+    pressure.before_allocating(kMega);
+    blocks.push_back(space_.allocate(kMega));
+    ASSERT_NE(blocks.back(), nullptr);
+    std::memset(blocks.back(), 1, kMega);
+  }
+  const Resident resident;
+  const auto most = [&] {
+    std::uint64_t seen = 0;
+    for (int turn = 0; turn < 4; ++turn) {
+      for (void* const block : blocks) {
+        std::memset(block, turn, kMega);
+        seen = std::max(seen, resident.now());
+      }
+    }
+    return seen;
+  };
+  pressure_of_handler = &pressure;
+  ASSERT_TRUE(call_by_running_time([](int) { pressure_of_handler->relieve_in_handler(); }));
+  const std::uint64_t with_handler = most();
+  stop_calls_by_running_time();
+  EXPECT_LE(with_handler, limit);
+  EXPECT_GT(most(), 2 * limit) << "nobody made room: the test could not fail";
 }
 
 TEST_F(PressureTest, WhatWasTakenOutIsWhole) {
