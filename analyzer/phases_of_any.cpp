@@ -107,8 +107,10 @@ PhasesOfAny::PhasesOfAny(const Job& job, std::span<const Phases> phases) : set_o
   std::map<std::size_t, Part> by_part;
   for (std::size_t rank = 0; rank < parts.size(); ++rank)
     by_part[parts[rank]].ranks.insert(job.ranks[rank].rank);
-  for (auto& [number, part] : by_part)
-    part.phases = unite_phases(phases, [&](std::size_t rank) { return parts[rank] == number; });
+  for (auto& entry : by_part) {
+    const std::size_t part = entry.first;  // a copy: Clang before 16 captures no structured binding
+    entry.second.phases = unite_phases(phases, [&](std::size_t rank) { return parts[rank] == part; });
+  }
   for (std::size_t rank = 0; rank < phases.size(); ++rank) {
     set_of_rank_[rank] = sets_.size();
     sets_.emplace_back(phases[rank].of);

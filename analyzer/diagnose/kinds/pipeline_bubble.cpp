@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -301,12 +300,12 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
   if (of_late_stages > 0) {
     finding.lost_ns -= of_late_stages;
     if (!context.is_worth(finding.lost_ns, kLossPermille)) return;
-    const auto ranks = std::views::keys(late.own_compute_ns);
+    std::vector<std::int32_t> ranks;
+    for (const auto& [rank, own_ns] : late.own_compute_ns) ranks.push_back(rank);
     finding.evidence.push_back(
         fmt::format("{} of the bubble is lost to {}, as the finding about {} says: what is said to be lost "
                     "here is without it",
-                    format_duration(of_late_stages), name_ranks({ranks.begin(), ranks.end()}),
-                    ranks.size() == 1 ? "it" : "them"));
+                    format_duration(of_late_stages), name_ranks(ranks), ranks.size() == 1 ? "it" : "them"));
   }
   const std::string of_which = bubbles.pipelines > 1 ? fmt::format("of {}: ", of) : std::string();
   std::int64_t warm_up = 0, steady = 0, cool_down = 0;
